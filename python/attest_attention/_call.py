@@ -13,17 +13,14 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array: TypeAlias = npt.NDArray[Any]
+from ._parameters import BYTES, LATER, LaterTensors, Parameters
+from ._tensor_file import Array as Array
 
-# The tensors that a call of version 2 of the C interface may have: a call with none of them is one of version 1.
-LATER = ("sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep")
 _ENTRIES = ("q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table")
-BYTES = ("mask", "block_mask", "keep")  # Booleans here, any byte but 0 = true there
 
 # The names that attest has for the types of q, by the names that NumPy and ml_dtypes have for them.
 TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16"}
@@ -63,7 +60,7 @@ def _used(lengths: Array | None, offsets: Array | None, entries: int, room: int)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Call:
+class Call(Parameters, LaterTensors):
     """O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V, with everything that a kernel is told about it.
 
     The arrays are NumPy's (bfloat16 is that of ml_dtypes), in row-major order; an adapter must not change them. Whoever answers
@@ -76,33 +73,18 @@ class Call:
     v: Array
     mask: Array | None = None  # Boolean, true = attend; other types: nonzero = attend
     bias: Array | None = None
+    _: dataclasses.KW_ONLY
     scale: float = math.nan  # NaN: 1/sqrt(d)
-    softcap: float = 0.0  # 0: none
-    diagonal: int = 0
-    left: int = -1  # -1: unbounded
-    right: int = -1
     want_lse: bool = False
     want_weights: bool = False
     threads: int = 0  # 0: as many as the library likes
-    sink: Array | None = None  # one more score of each row, by query head; the type of q or float32
-    q_lengths: Array | None = None  # lengths, offsets and the table are int32
-    k_lengths: Array | None = None
-    q_offsets: Array | None = None
-    k_offsets: Array | None = None
-    block_table: Array | None = None  # its columns at or behind ceil(length / page) hold anything
-    block_mask: Array | None = None  # Boolean, by blocks of block_q queries and block_k keys
-    keep: Array | None = None  # Boolean: the weights that dropout keeps, which are divided by 1 - dropout
-    dropout: float = 0.0
-    block_q: int = 0
-    block_k: int = 0
-    align: int = 0  # 0: the diagonal as given; 1: + (keys - queries) of each entry
 
     def __post_init__(self) -> None:
         for name in BYTES:
-            given = self.__dict__[name]
+            given = getattr(self, name)
             if given is not None and given.dtype != np.bool_:
                 object.__setattr__(self, name, given != 0)
-        if self.__dict__["align"] and not any(self.__dict__[name] is not None for name in _ENTRIES):
+        if self.align and not any(getattr(self, name) is not None for name in _ENTRIES):
             # All entries are of one size: the alignment is a diagonal.
             object.__setattr__(self, "diagonal", self.diagonal + self.m - self.n)
             object.__setattr__(self, "align", 0)
@@ -110,16 +92,15 @@ class Call:
     @property
     def needs(self) -> tuple[str, ...]:
         """What this call has beyond version 1 of the C interface, by name: who answers it must heed each of them."""
-        there = [name for name in LATER if self.__dict__[name] is not None]
-        return (*there, *(["align"] if self.__dict__["align"] and self.banded else []))
+        there = [name for name in LATER if getattr(self, name) is not None]
+        return (*there, *(["align"] if self.align and self.banded else []))
 
     # --- sizes --------------------------------------------------------------------------------------------------------
 
     @property
     def b(self) -> int:
         """Entries: batch entries, or packed sequences."""
-        offsets = self.__dict__["q_offsets"]
-        return int(self.q.shape[0]) if offsets is None else len(offsets) - 1
+        return int(self.q.shape[0]) if self.q_offsets is None else len(self.q_offsets) - 1
 
     @property
     def hq(self) -> int:
@@ -134,21 +115,21 @@ class Call:
     @property
     def n(self) -> int:
         """Queries: the most that an entry has room for."""
-        return _room(self.__dict__["q_offsets"], int(self.q.shape[2]))
+        return _room(self.q_offsets, int(self.q.shape[2]))
 
     @property
     def m(self) -> int:
         """Keys: the most that an entry has room for."""
-        table = self.__dict__["block_table"]
-        return _room(self.__dict__["k_offsets"], int(self.k.shape[2]) * (1 if table is None else int(table.shape[1])))
+        pages = 1 if self.block_table is None else int(self.block_table.shape[1])
+        return _room(self.k_offsets, int(self.k.shape[2]) * pages)
 
     def queries_of(self) -> Array:
         """The queries of each entry, [b]."""
-        return _used(self.__dict__["q_lengths"], self.__dict__["q_offsets"], self.b, self.n)
+        return _used(self.q_lengths, self.q_offsets, self.b, self.n)
 
     def keys_of(self) -> Array:
         """The keys of each entry, [b]."""
-        return _used(self.__dict__["k_lengths"], self.__dict__["k_offsets"], self.b, self.m)
+        return _used(self.k_lengths, self.k_offsets, self.b, self.m)
 
     @property
     def d(self) -> int:
@@ -204,7 +185,7 @@ class Call:
     @property
     def top_left(self) -> bool:
         """Whether the band is exactly j <= i."""
-        return (self.left, self.right, self.diagonal, self.__dict__["align"]) == (-1, 0, 0, 0)
+        return (self.left, self.right, self.diagonal, self.align) == (-1, 0, 0, 0)
 
     @property
     def bottom_right(self) -> bool:
@@ -216,13 +197,13 @@ class Call:
         """"top-left" where the band is j <= i, "bottom-right" where it is j <= i + m - n and n is not m, else None."""
         if self.top_left:
             return "top-left"
-        if (self.left, self.right, self.diagonal, self.__dict__["align"]) == (-1, 0, self.m - self.n, 0):
+        if (self.left, self.right, self.diagonal, self.align) == (-1, 0, self.m - self.n, 0):
             return "bottom-right"
         return None
 
     def diagonals(self) -> Array:
         """The diagonal of each entry, [b], with its alignment."""
-        beside = self.keys_of() - self.queries_of() if self.__dict__["align"] else np.zeros(self.b, np.int64)
+        beside = self.keys_of() - self.queries_of() if self.align else np.zeros(self.b, np.int64)
         return beside + self.diagonal
 
     def window(self, diagonal: int = 0) -> tuple[int, int] | None:
@@ -277,16 +258,27 @@ class Call:
         return np.broadcast_to(mask.sum(axis=(1, 2, 3)), (self.b,))
 
 
+# What an adapter looks at by asking a call for an attribute: the tensors and numbers of version 2, the latter also in the band.
+_LOOKS_AT = {**{name: name for name in (*LATER, "align")}, "band_mask": "align", "visible": "align"}
+
+
 class _Watched(Call):
-    """A call that knows which of its later tensors and numbers somebody has looked at."""
+    """A call that notes which of its later tensors and numbers somebody has looked at.
+
+    All else is the call's own: what its sizes and diagonals read is not noted.
+    """
+
+    def __init__(self, call: Call, seen: set[str]) -> None:
+        object.__getattribute__(self, "__dict__").update(call=call, seen=seen)
 
     def __getattribute__(self, name: str) -> Any:
-        if name in _LOOKED_AT:
-            object.__getattribute__(self, "__dict__").setdefault("_seen", set()).add(name)
-        return object.__getattribute__(self, name)
+        own = object.__getattribute__(self, "__dict__")
+        if name in _LOOKS_AT:
+            own["seen"].add(_LOOKS_AT[name])
+        return getattr(own["call"], name)
 
-
-_LOOKED_AT = frozenset((*LATER, "align"))
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return getattr(self, "__reduce_ex__")(protocol)  # the call's, so that a copy is one of the call  # noqa: B009
 
 
 def heeding(answer: Callable[[Call], Any]) -> Callable[[Call], Any]:
@@ -299,20 +291,18 @@ def heeding(answer: Callable[[Call], Any]) -> Callable[[Call], Any]:
         needs = call.needs
         if not needs:
             return answer(call)
-        fields = {field.name: call.__dict__[field.name] for field in dataclasses.fields(Call)}
-        watched = _Watched(**fields)
-        watched.__dict__.pop("_seen", None)
+        seen: set[str] = set()
         try:
-            returned = answer(watched)
+            returned = answer(_Watched(call, seen))
         except Exception:
-            _refuse_unseen(watched, needs)
+            _refuse_unseen(needs, seen)
             raise
-        _refuse_unseen(watched, needs)
+        _refuse_unseen(needs, seen)
         return returned
 
     return heeded
 
 
-def _refuse_unseen(call: Call, needs: tuple[str, ...]) -> None:
-    unseen = [name for name in needs if name not in call.__dict__.get("_seen", ())]
+def _refuse_unseen(needs: tuple[str, ...], seen: set[str]) -> None:
+    unseen = [name for name in needs if name not in seen]
     require(not unseen, ", ".join(unseen))

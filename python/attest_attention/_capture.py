@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from . import _hooks, _places, _tensor_file, _verify
+from ._parameters import numbers_of
 from ._places import Places
 from ._problem import Problem
 from ._recorded import Recorded, Sample, copied, kind_of
@@ -239,8 +240,7 @@ class capture:  # noqa: N801  a function to its users
             for problem, tensors in problems:
                 given = {role: x for role, x in problem.outputs(returned).items() if x is not None}
                 tensors |= {role: copied(x, role) for role, x in given.items()}
-                record = Recorded(hook.name, self._layer(), number, tensors, problem.scale, problem.softcap, problem.diagonal,
-                                  problem.left, problem.right, problem.align)
+                record = Recorded(hook.name, self._layer(), number, tensors, **numbers_of(problem))
                 with self._lock:
                     kept = self._sample.add(new, record, record.nbytes)
                 if not kept:

@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import _tensor_file
 from ._arrays import as_numpy, swapped
 from ._ask import Asked
-from ._call import LATER, Call
+from ._call import Call
 from ._merge import MatchedMerge, Merge
+from ._parameters import LATER, numbers_in
 from ._returned import Parts, parts_of
 from ._tensor_file import Tensor
 
@@ -39,15 +39,6 @@ class Answers:
         _tensor_file.write(path, tensors, {f"{prefix}.attest.status": said for prefix, said in self.status.items()})
 
 
-def _parameter(metadata: Mapping[str, str], prefix: str, name: str, default: Any, parse: Callable[[str], Any]) -> Any:
-    text = metadata.get(f"{prefix}.{name}", metadata.get(name, "default"))
-    return default if text == "default" else parse(text)
-
-
-def _real(text: str) -> float:
-    return float.fromhex(text) if "0x" in text else float(text)
-
-
 def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
     """The calls of a file in the order in which they must be asked: that of their names."""
     tensors, metadata = _tensor_file.read(path)
@@ -59,15 +50,8 @@ def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
         expected = metadata.get(f"{prefix}.attest.expect", "").split()
         threads = int(expected[expected.index("threads") + 1]) if "threads" in expected else 0
         yield Case(prefix, metadata.get(f"{prefix}.attest.group", prefix), Call(
-            q=array("q"), k=array("k"), v=array("v"), mask=array("mask"), bias=array("bias"),
-            **{name: array(name) for name in LATER},
-            scale=_parameter(metadata, prefix, "scale", math.nan, _real),
-            softcap=_parameter(metadata, prefix, "softcap", 0.0, _real),
-            diagonal=_parameter(metadata, prefix, "diagonal", 0, int),
-            left=_parameter(metadata, prefix, "left", -1, int), right=_parameter(metadata, prefix, "right", -1, int),
-            dropout=_parameter(metadata, prefix, "dropout", 0.0, _real),
-            block_q=_parameter(metadata, prefix, "block_q", 0, int), block_k=_parameter(metadata, prefix, "block_k", 0, int),
-            align=_parameter(metadata, prefix, "align", 0, ("top-left", "bottom-right").index), threads=threads))
+            **{name: array(name) for name in ("q", "k", "v", "mask", "bias", *LATER)}, **numbers_in(metadata, prefix),
+            threads=threads))
 
 
 def merges_of(path: str | os.PathLike[str]) -> Iterator[tuple[str, Merge]]:

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ._parameters import Parameters
+
 Outputs = Callable[[Any], dict[str, Any]]
 
 
@@ -20,18 +22,12 @@ class NotRecorded(Exception):
     """The call computes something that a file of problems cannot say."""
 
 
-@dataclasses.dataclass
-class Problem:
-    """Tensors by role, as files name them, parameters, and where its outputs are in what the function returns."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class Problem(Parameters):
+    """Tensors by role, as files name them, numbers, and where its outputs are in what the function returns."""
 
     inputs: dict[str, Any]
     outputs: Outputs
-    scale: float | None = None
-    softcap: float = 0.0
-    diagonal: int = 0
-    left: int = -1
-    right: int = -1
-    align: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +110,7 @@ def torch_sdpa(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_
            "a mask of more than 4 axes")
     inputs = {"q": four(query), "k": four(key), "v": four(value)}
     with_mask(inputs, attn_mask, attn_mask is not None and str(attn_mask.dtype) == "torch.bool")
-    return [Problem(inputs, lambda o: {"o": four(o)}, scale, right=0 if is_causal else -1)]
+    return [Problem(inputs, lambda o: {"o": four(o)}, scale=scale, right=0 if is_causal else -1)]
 
 
 def torch_flex(query: Any, key: Any, value: Any, score_mod: Any = None, block_mask: Any = None, scale: float | None = None,
@@ -133,7 +129,7 @@ def torch_flex(query: Any, key: Any, value: Any, score_mod: Any = None, block_ma
         lse = getattr(returned[1], "lse", returned[1])
         return {"o": returned[0], "lse": lse}
 
-    return [Problem(inputs, outputs, scale)]
+    return [Problem(inputs, outputs, scale=scale)]
 
 
 def blocks(block_mask: Any, query: Any, key: Any) -> Any:
@@ -160,7 +156,7 @@ def torch_operator(schema: Any) -> Callable[..., list[Problem]]:
             shape = tuple(given["query"].shape[:3])
             return {"o": result[0], **({"lse": lse} if lse is not None and tuple(lse.shape) == shape else {})}
 
-        return [Problem(inputs, outputs, given.get("scale"), right=0 if given.get("is_causal") else -1)]
+        return [Problem(inputs, outputs, scale=given.get("scale"), right=0 if given.get("is_causal") else -1)]
 
     return describe
 
@@ -172,13 +168,12 @@ OPERATORS = ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product
 # --- flash_attn --------------------------------------------------------------------------------------------------------
 
 
-def window(problem: Problem, causal: bool, sizes: Any) -> Problem:
-    """Sets the band: causal and window_size are aligned to the last key."""
-    left, right = (sizes if sizes is not None else (-1, -1))
-    problem.left, problem.right = max(-1, int(left)), 0 if causal else max(-1, int(right))
-    if (problem.left, problem.right) != (-1, -1):
-        problem.diagonal = problem.inputs["k"].shape[2] - problem.inputs["q"].shape[2]
-    return problem
+def band(inputs: dict[str, Any], causal: bool, sizes: Any) -> dict[str, int]:
+    """The numbers of the band: causal and window_size are aligned to the last key."""
+    left, right = sizes if sizes is not None else (-1, -1)
+    left, right = max(-1, int(left)), 0 if causal else max(-1, int(right))
+    aligned = inputs["k"].shape[2] - inputs["q"].shape[2]
+    return {"left": left, "right": right, "diagonal": aligned if (left, right) != (-1, -1) else 0}
 
 
 def heads_first(x: Any) -> Any:
@@ -200,7 +195,7 @@ def flash_attn(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: fl
         return {"o": heads_first(returned[0]), "lse": returned[1]}
 
     inputs = {"q": heads_first(q), "k": heads_first(k), "v": heads_first(v)}
-    return [window(Problem(inputs, outputs, softmax_scale, softcap), causal, window_size)]
+    return [Problem(inputs, outputs, scale=softmax_scale, softcap=softcap, **band(inputs, causal, window_size))]
 
 
 def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int, max_seqlen_k: int,
@@ -216,14 +211,14 @@ def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: A
                  "q_offsets": cu_seqlens_q, "k_lengths": cu_seqlens_k[1:] - cu_seqlens_k[:-1]}
         left, right = (max(-1, int(size)) for size in window_size)
         return [Problem(paged, lambda returned: {"o": heads_first((returned[0] if return_attn_probs else returned)[None])},
-                        softmax_scale, softcap, left=left, right=0 if causal else right, align=1)]
+                        scale=softmax_scale, softcap=softcap, left=left, right=0 if causal else right, align=1)]
     ends_q, ends_k = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
 
     def one(i: int) -> Problem:
         queries, keys = slice(ends_q[i], ends_q[i + 1]), slice(ends_k[i], ends_k[i + 1])
         inputs = {role: heads_first(x[part][None]) for role, x, part in (("q", q, queries), ("k", k, keys), ("v", v, keys))}
         outputs: Outputs = lambda returned: {"o": heads_first((returned[0] if return_attn_probs else returned)[queries][None])}
-        return window(Problem(inputs, outputs, softmax_scale, softcap), causal, window_size)
+        return Problem(inputs, outputs, scale=softmax_scale, softcap=softcap, **band(inputs, causal, window_size))
 
     return [one(i) for i in range(len(ends_q) - 1)]
 
@@ -262,7 +257,7 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
 
     causal = is_causal if is_causal is not None else False
     refuse(causal and attention_mask is None and query.shape[2] != key.shape[2], "causal without a mask, where n is not m")
-    return [Problem(inputs, outputs, scaling, softcap or 0.0, right=0 if causal and attention_mask is None else -1)]
+    return [Problem(inputs, outputs, scale=scaling, softcap=softcap or 0.0, right=0 if causal and attention_mask is None else -1)]
 
 
 def registered_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None, scaling: float | None = None,
@@ -302,7 +297,7 @@ def jax_attention(query: Any, key: Any, value: Any, bias: Any = None, mask: Any 
             found["lse"] = heads_first(lse if batched else lse[None])
         return found
 
-    return [Problem(inputs, outputs, scale, left=int(left), right=0 if is_causal else int(right))]
+    return [Problem(inputs, outputs, scale=scale, left=int(left), right=0 if is_causal else int(right))]
 
 
 # --- what is there -----------------------------------------------------------------------------------------------------

@@ -3,19 +3,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ._arrays import FLOATING, host, swapped
-from ._call import BYTES, LATER
+from ._keywords import Further, Keywords
+from ._parameters import BYTES, CORNERS, FLOATS, LATER, NUMBERS, REALS
 from ._tensor_file import Tensor
 from ._words import among
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-Window = tuple[int, int]
+_BAND = ("diagonal", "left", "right", "align")  # numbers that causal, window, diagonal and align say together
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,34 +32,6 @@ class Problem:
     packed: list[tuple[str, slice, slice]] | None = None
 
 
-class Further(TypedDict, total=False):
-    """What version 2 of the C interface adds: the further keywords of verify, reference, assert_attention and solve.
-
-    sink            [hq] or [b|1, hq]: one more score of each row, by query head
-    q_lengths, k_lengths    [b]: how many rows of its slot each entry has
-    q_offsets, k_offsets    [b + 1]: where the entries of packed rows begin; with layout "thd" cu_seqlens says both
-    block_table     [b, width]: k and v are pools of pages; kv_layout says in which order of axes
-    kv_layout       "hnd" ([pages, hk, page, d]) or "nhd" ([pages, page, hk, d]); without it "nhd" unless the layout is "bhnd"
-    block_mask, block_q, block_k    which blocks of queries and keys are visible, and how large a block is
-    keep, dropout   the weights that dropout keeps, and its probability
-    align           "top-left" or "bottom-right": whether keys less queries of each entry are added to the diagonal
-    """
-
-    sink: Any
-    q_lengths: Any
-    k_lengths: Any
-    q_offsets: Any
-    k_offsets: Any
-    block_table: Any
-    block_mask: Any
-    keep: Any
-    dropout: float | None
-    block_q: int | None
-    block_k: int | None
-    align: str | None
-    kv_layout: str | None
-
-
 def floating(array: Any, name: str) -> Tensor:
     part = host(array, name)
     if part.dtype not in FLOATING:
@@ -66,35 +39,30 @@ def floating(array: Any, name: str) -> Tensor:
     return part
 
 
-def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None, mask: Any = None, bias: Any = None,
-            causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
-            scale: float | None = None, softcap: float | None = None, layout: str = "bhnd",
-            cu_seqlens: tuple[Any, Any] | None = None, **further: Unpack[Further]) -> Problem:
+def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None, **keywords: Unpack[Keywords]) -> Problem:
     """The problem of these arrays. Raises ValueError or TypeError that name the argument."""
-    for name in further:
-        if name not in Further.__annotations__:
+    for name in keywords:
+        if name not in Keywords.__annotations__:
             raise TypeError(f"{name}: there is no such argument")
+    layout = keywords.get("layout", "bhnd")
     if not among(layout, ("bhnd", "bnhd", "thd")):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd', 'bnhd' or 'thd'")
+    given: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}
+    further = any(name in given for name in Further.__annotations__)
+    if further:
+        given |= _offsets_by_entry(given)
     tensors = {name: floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
     tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None or name == "o"}
-    if mask is not None:
-        tensors["mask"] = _mask(mask)
-    if bias is not None:
-        tensors["bias"] = floating(bias, "bias")
-    parameters: dict[str, str] = {}
-    if scale is not None:
-        parameters["scale"] = _number(scale, "scale")
-    if softcap is not None and float.fromhex(said := _number(softcap, "softcap")) != 0:
-        parameters["softcap"] = said
-    if any(value is not None for value in further.values()):
-        return _with_further(tensors, parameters, causal, window, diagonal, layout, cu_seqlens, further)
+    tensors |= {name: _optional(given[name], name) for name in ("mask", "bias", *LATER) if name in given}
+    parameters = {name: _number(given[name], name) for name in NUMBERS if name in given and name not in _BAND}
+    if further:
+        return _by_entry(tensors, parameters, given, layout)
     if layout == "thd":
         for name in ("mask", "bias", "weights"):
             if name in tensors:
                 raise ValueError(f"{name}: the layout thd has none")
-        return _packed(tensors, parameters, causal, window, diagonal, cu_seqlens)
-    if cu_seqlens is not None:
+        return _packed(tensors, parameters, given)
+    if "cu_seqlens" in given:
         raise ValueError("cu_seqlens: belongs to layout='thd'")
     rank = len(tensors["q"].shape)
     if layout == "bnhd":
@@ -105,11 +73,19 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     if rank < 2 or len(tensors["k"].shape) != rank:
         raise ValueError(f"k: has {len(tensors['k'].shape)} axes, q has {rank}; both have 2, 3 or 4")
     axis = 1 if layout == "bnhd" else rank - 2
-    parameters |= band_of(causal, window, diagonal, tensors["q"].shape[axis], tensors["k"].shape[axis])
+    parameters |= band_of(*_band(given), tensors["q"].shape[axis], tensors["k"].shape[axis])
     return Problem(tensors, parameters, FLOATING[tensors["q"].dtype])
 
 
-def _mask(mask: Any, name: str = "mask") -> Tensor:
+def _band(given: Mapping[str, Any]) -> tuple[str | bool | None, Sequence[int] | None, int | None]:
+    return given.get("causal"), given.get("window"), given.get("diagonal")
+
+
+def _optional(array: Any, name: str) -> Tensor:
+    return _mask(array, name) if name in BYTES else floating(array, name) if name in FLOATS else whole(array, name)
+
+
+def _mask(mask: Any, name: str) -> Tensor:
     part = host(mask, name)
     if part.dtype in FLOATING:
         instead = " (true = attend); if its values are added to the scores, pass it as bias" if name == "mask" else ""
@@ -120,8 +96,13 @@ def _mask(mask: Any, name: str = "mask") -> Tensor:
 
 
 def _number(value: Any, name: str) -> str:
+    """A number as a file says it."""
+    if name not in REALS:
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise TypeError(f"{name}: is {value!r}, expected a whole number")
+        return str(int(value))
     try:
-        return float(value).hex() if np.isfinite(float(value)) else repr(float(value))
+        return float(value).hex()
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{name}: is {value!r}, expected a number") from None
 
@@ -135,7 +116,7 @@ def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: i
     >>> band_of("bottom-right", None, None, 2, 5)
     {'diagonal': '3', 'left': '-1', 'right': '0'}
     """
-    if not among(causal, (None, False, True, "top-left", "bottom-right")):
+    if not among(causal, (None, False, True, *CORNERS)):
         raise ValueError(f"causal: is {causal!r}, expected 'top-left', 'bottom-right', or True where n = m")
     if causal and not isinstance(causal, str) and n != m and diagonal is None:
         raise ValueError(f"causal: n is {n} and m is {m}; say 'top-left' (j <= i) or 'bottom-right' (j <= i + m - n)")
@@ -160,21 +141,19 @@ def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: i
     return {"diagonal": str(int(diagonal)), "left": str(left), "right": str(right)}
 
 
-def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str | bool | None,
-                  window: Sequence[int] | None, diagonal: int | None, layout: str, cu_seqlens: tuple[Any, Any] | None,
-                  further: Further) -> Problem:
-    """One problem, as the file format has it. What does not fit together is the program's to say."""
-    given: dict[str, Any] = {name: value for name, value in further.items() if value is not None}
-    if cu_seqlens is not None:
-        for name, offsets in zip(("q_offsets", "k_offsets"), _pair(cu_seqlens)):
-            if offsets is not None and name in given:
-                raise ValueError(f"{name}: cu_seqlens says it already; give one of them")
-            if offsets is not None:
-                given[name] = offsets
-    for name in LATER:
+def _offsets_by_entry(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The offsets that cu_seqlens says, by name."""
+    if "cu_seqlens" not in given:
+        return {}
+    said = {name: of for name, of in zip(("q_offsets", "k_offsets"), _pair(given["cu_seqlens"])) if of is not None}
+    for name in said:
         if name in given:
-            read = floating if name == "sink" else _mask if name in BYTES else whole
-            tensors[name] = read(given[name], name)
+            raise ValueError(f"{name}: cu_seqlens says it already; give one of them")
+    return said
+
+
+def _by_entry(tensors: dict[str, Tensor], parameters: dict[str, str], given: Mapping[str, Any], layout: str) -> Problem:
+    """One problem, as the file format has it. What does not fit together is the program's to say."""
     if layout == "thd" and "q_offsets" not in tensors and "k_offsets" not in tensors:
         raise ValueError("cu_seqlens: the layout thd needs (offsets of the queries, offsets of the keys)")
     paged = "block_table" in tensors
@@ -193,19 +172,14 @@ def _with_further(tensors: dict[str, Tensor], parameters: dict[str, str], causal
                 tensors[name] = Tensor(swapped(tensors[name].data), tensors[name].dtype)
     if rows != "bhnd":
         parameters["attest.layout"] = rows
-    if "dropout" in given:
-        parameters["dropout"] = _number(given["dropout"], "dropout")
-    for name in ("block_q", "block_k"):
-        if name in given:
-            parameters[name] = str(_whole_number(given[name], name))
-    return Problem(tensors, parameters | _band_by_entry(causal, window, diagonal, given.get("align"), tensors, rows),
-                   FLOATING[tensors["q"].dtype])
+    return Problem(tensors, parameters | _band_by_entry(given, tensors, rows), FLOATING[tensors["q"].dtype])
 
 
-def _band_by_entry(causal: str | bool | None, window: Sequence[int] | None, diagonal: int | None, align: str | None,
-                   tensors: Mapping[str, Tensor], layout: str) -> dict[str, str]:
+def _band_by_entry(given: Mapping[str, Any], tensors: Mapping[str, Tensor], layout: str) -> dict[str, str]:
     """The band, whose corner is that of each entry."""
-    if not among(align, (None, "top-left", "bottom-right")):
+    causal, window, diagonal = _band(given)
+    align = given.get("align")
+    if not among(align, (None, *CORNERS)):
         raise ValueError(f"align: is {align!r}, expected 'top-left' or 'bottom-right'")
     if align is not None and isinstance(causal, str) and causal != align:
         raise ValueError(f"align: is {align!r}, and causal is {causal!r}; give one of them")
@@ -234,16 +208,9 @@ def whole(given: Any, name: str) -> Tensor:
     return part if part.dtype in ("I32", "I64") else Tensor(part.data.astype(np.int64), "I64")
 
 
-def _whole_number(value: Any, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: is {value!r}, expected a whole number")
-    return int(value)
-
-
-def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str | bool | None,
-            window: Sequence[int] | None, diagonal: int | None, cu_seqlens: tuple[Any, Any] | None) -> Problem:
+def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], given: Mapping[str, Any]) -> Problem:
     """A problem for each sequence of [sum of n, h, d], named by its number."""
-    pair = _pair(cu_seqlens)
+    pair = _pair(given.get("cu_seqlens"))
     for role, tensor in tensors.items():
         if (axes := len(tensor.shape)) != (expected := 2 if role == "lse" else 3):
             raise ValueError(f"{role}: has {axes} axes, the layout thd has {expected}")
@@ -270,7 +237,7 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], causal: str 
                 continue
             of = part.data[rows[role]]
             parts[f"{prefix}.{role}"] = Tensor(swapped(of[None]), part.dtype)
-        band = band_of(causal, window, diagonal, of_q[at + 1] - of_q[at], of_k[at + 1] - of_k[at])
+        band = band_of(*_band(given), of_q[at + 1] - of_q[at], of_k[at + 1] - of_k[at])
         metadata |= {f"{prefix}.{name}": value for name, value in band.items()}
     return Problem(parts, metadata, FLOATING[tensors["q"].dtype], packed)
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOATING, as_numpy, host
-from ._call import BYTES, LATER
+from ._parameters import BYTES, FLOATS, LATER, Parameters, metadata_of
 from ._problem import whole
 from ._tensor_file import Array, Tensor
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Recorded:
-    """One call: what it was given and what it returned, copied to the host.
+class Recorded(Parameters):
+    """One call: what it was given and what it returned, copied to the host, and its numbers.
 
     function  the function's name; layer: the name, in the model, of the layer that called it ("" where it is not known)
     number    how many calls were seen before it
@@ -27,12 +27,6 @@ class Recorded:
     layer: str
     number: int
     tensors: dict[str, Tensor]
-    scale: float | None
-    softcap: float
-    diagonal: int
-    left: int
-    right: int
-    align: int = 0
 
     def __getattr__(self, role: str) -> Array | None:
         if role in ("q", "k", "v", "o", "mask", "bias", "lse", "weights", *LATER):
@@ -51,9 +45,7 @@ class Recorded:
 
     def metadata(self) -> dict[str, str]:
         """The parameters, as a file has them."""
-        return {"scale": "default" if self.scale is None else float(self.scale).hex(), "softcap": float(self.softcap).hex(),
-                "diagonal": str(self.diagonal), "left": str(self.left), "right": str(self.right),
-                **({"align": "bottom-right"} if self.align else {})}
+        return metadata_of(self)
 
     def __repr__(self) -> str:
         shapes = " ".join(f"{role}{list(tensor.shape)}" for role, tensor in self.tensors.items())
@@ -113,6 +105,6 @@ def copied(array: Any, role: str) -> Tensor:
 
     Raises TypeError for a type that attest does not know.
     """
-    tensor = whole(array, role) if role in LATER and role not in ("sink", *BYTES) else host(array, role)
+    tensor = whole(array, role) if role in LATER and role not in (*FLOATS, *BYTES) else host(array, role)
     data = np.array(tensor.data, order="C")
     return Tensor(data != 0, "BOOL") if role in BYTES and tensor.dtype != "BOOL" else Tensor(data, tensor.dtype)

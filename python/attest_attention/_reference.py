@@ -13,14 +13,16 @@ import numpy as np
 
 from . import _program, _tensor_file
 from ._arrays import FLOATING, like, swapped
-from ._problem import Further, Problem, problem
+from ._problem import Problem, problem
 from ._report import Report
 from ._tensor_file import Array, Tensor
 from ._verify import verify_problem
-from ._words import contract_words
+from ._words import among, contract_words
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ._keywords import Keywords
 
 
 class _Pair(NamedTuple):
@@ -62,10 +64,8 @@ def _joined(of: Problem, answer: Mapping[str, Tensor], role: str) -> Tensor:
     return Tensor(np.concatenate(rows, axis=1 if role.startswith("lse") else 0), parts[0].dtype)
 
 
-def reference(q: Any, k: Any, v: Any, *, mask: Any = None, bias: Any = None, causal: str | bool | None = None,
-              window: Sequence[int] | None = None, diagonal: int | None = None, scale: float | None = None,
-              softcap: float | None = None, contract: str | os.PathLike[str] | None = None, layout: str = "bhnd",
-              cu_seqlens: tuple[Any, Any] | None = None, **further: Unpack[Further]) -> Reference:
+def reference(q: Any, k: Any, v: Any, *, contract: str | os.PathLike[str] | None = None,
+              **keywords: Unpack[Keywords]) -> Reference:
     """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each element.
 
     The arguments are those of verify. o has the type of q; bound is float64, +inf where the contract promises nothing about the
@@ -79,8 +79,7 @@ def reference(q: Any, k: Any, v: Any, *, mask: Any = None, bias: Any = None, cau
     >>> o[0].tolist(), bool((bound < 1e-5).all())
     ([0.6697615385055542, 0.3302384614944458], True)
     """
-    asked = problem(q, k, v, mask=mask, bias=bias, causal=causal, window=window, diagonal=diagonal, scale=scale,
-                    softcap=softcap, layout=layout, cu_seqlens=cu_seqlens, **further)
+    asked = problem(q, k, v, **keywords)
     words, _ = contract_words(contract, asked.dtype, "q")
     answer = answer_of("reference", asked, words)
     o, bound, lse, lse_bound = (like(_joined(asked, answer, role), q, upward=role.endswith("bound"))
@@ -98,11 +97,8 @@ class AttentionError(AssertionError):
         self.report = report
 
 
-def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights: Any = None, mask: Any = None,
-                     bias: Any = None, causal: str | bool | None = None, window: Sequence[int] | None = None,
-                     diagonal: int | None = None, scale: float | None = None, softcap: float | None = None,
-                     contract: str | os.PathLike[str] | None = None, layout: str = "bhnd",
-                     cu_seqlens: tuple[Any, Any] | None = None, most: int = 5, **further: Unpack[Further]) -> Report:
+def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights: Any = None,
+                     contract: str | os.PathLike[str] | None = None, most: int = 5, **keywords: Unpack[Keywords]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 
     The arguments are those of verify that say what was computed and under which contract; findings, waive, jobs, json, html and
@@ -116,9 +112,7 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
     'certified'
     """
     __tracebackhide__ = True  # pytest shows the test
-    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, mask=mask, bias=bias, causal=causal,
-                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens,
-                       **further)
+    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, **keywords)
     report = verify_problem(recorded, contract=contract)
     if report:
         return report
@@ -153,10 +147,7 @@ class Enclosure(NamedTuple):
     upper: Any
 
 
-def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | None = None, mask: Any = None, bias: Any = None,
-          causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
-          scale: float | None = None, softcap: float | None = None, layout: str = "bhnd",
-          **further: Unpack[Further]) -> Solved:
+def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | None = None, **keywords: Unpack[Keywords]) -> Solved:
     """The calculator: certified results of attention, to any precision, as Solved(o, lse, weights).
 
     digits=50     NumPy arrays of decimal.Decimal, each with 50 certified significant digits (at most 1200)
@@ -170,10 +161,9 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
     >>> print(solve(q, k, v, digits=30).o[0, 0])
     0.669761549326656925616794945834
     """
-    asked = problem(q, k, v, mask=mask, bias=bias, causal=causal, window=window, diagonal=diagonal, scale=scale,
-                    softcap=softcap, layout=layout if layout != "thd" else _no_thd(), **further)
-    if asked.parameters.get("attest.layout") == "thd":
-        _no_thd()
+    asked = None if among(keywords.get("layout"), ("thd",)) else problem(q, k, v, **keywords)
+    if asked is None or asked.parameters.get("attest.layout") == "thd":
+        raise ValueError("layout: solve takes 'bhnd' or 'bnhd'")
     if digits is not None and round is not None:
         raise ValueError("digits, round: give one of them")
     if round is not None and round not in FLOATING.values():
@@ -189,10 +179,6 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
         _tensor_file.write(path, asked.tensors, asked.parameters)
         text = _program.run(["solve", path, "--digits", str(digits)], expect=(0, 3)).stdout
     return _digits_of(text, asked)
-
-
-def _no_thd() -> str:
-    raise ValueError("layout: solve takes 'bhnd' or 'bnhd'")
 
 
 _ELEMENT = re.compile(r"(o|lse|weights)\[([0-9, ]*)\] (\S+)")

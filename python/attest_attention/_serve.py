@@ -19,7 +19,8 @@ import numpy as np
 
 from . import _program
 from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
-from ._call import BYTES, LATER, Array, Call, Unsupported, require
+from ._call import Array, Call, Unsupported, require
+from ._parameters import BYTES, LATER, NUMBERS
 from ._returned import parts_of
 from ._tensor_file import Tensor
 
@@ -47,7 +48,7 @@ class AttestCall(ctypes.Structure):
                 ("reserved", ctypes.c_int32)]
 
 
-_NUMBERS = ("scale", "softcap", "diagonal", "left", "right", "dropout", "block_q", "block_k", "align")  # five are of version 1
+_NUMBERS_OF_1 = tuple(name for name in NUMBERS if getattr(AttestCall, name).offset < AttestCall.sink.offset)
 _WITHOUT_RULE = ("q_scale", "k_scale", "v_scale", "reserved")
 KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestCall))
 _memcmp = ctypes.CDLL(None).memcmp
@@ -181,7 +182,7 @@ class Kernel:
             else:
                 inputs[name], copies[name] = there, Tensor(np.array(there.data, order="C"), there.dtype)
         before = {name: array.copy() for name, array in given.items()}
-        numbers = {name: getattr(asked, name) for name in _NUMBERS[: None if asked.abi_version == 2 else 5]}
+        numbers = {name: getattr(asked, name) for name in (NUMBERS if asked.abi_version == 2 else _NUMBERS_OF_1)}
         call = Call(**{name: as_numpy(copy) for name, copy in copies.items()}, **given, **numbers,  # type: ignore[arg-type]
                     want_lse=bool(asked.lse), want_weights=bool(asked.weights), threads=asked.threads)
         try:

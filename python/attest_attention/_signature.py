@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from ._arrays import of_kind, swapped
-from ._call import LATER, Array, Call, require
+from ._call import Array, Call, require
+from ._parameters import LATER
 from ._tensor_file import tensor
 from ._words import among
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tensor_file
 from ._audit import run_judging
-from ._problem import Further, Problem, problem
+from ._problem import Problem, problem
 from ._report import Folder, NotWritten, Replay, Report
 from ._words import contract_words, listed, option_words, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ._keywords import Keywords
 
-def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None, mask: Any = None, bias: Any = None,
-           causal: str | bool | None = None, window: Sequence[int] | None = None, diagonal: int | None = None,
-           scale: float | None = None, softcap: float | None = None, contract: str | os.PathLike[str] | None = None,
-           layout: str = "bhnd", cu_seqlens: tuple[Any, Any] | None = None,
-           findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), jobs: int | None = None,
-           json: str | os.PathLike[str] | None = None, html: str | os.PathLike[str] | None = None,
-           options: str | Sequence[str] = (), **further: Unpack[Further]) -> Report:
+
+def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None,
+           contract: str | os.PathLike[str] | None = None, findings: str | os.PathLike[str] | None = None,
+           waive: str | Sequence[str] = (), jobs: int | None = None, json: str | os.PathLike[str] | None = None,
+           html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (),
+           **keywords: Unpack[Keywords]) -> Report:
     """Judges the outputs of one call of an attention kernel, each element under its derived bound.
 
     Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]; mask
@@ -45,9 +45,7 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     >>> report.verdict, report.findings[0]["output"]
     ('refuted', 'o')
     """
-    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, mask=mask, bias=bias, causal=causal,
-                       window=window, diagonal=diagonal, scale=scale, softcap=softcap, layout=layout, cu_seqlens=cu_seqlens,
-                       **further)
+    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, **keywords)
     return verify_problem(recorded, contract=contract, findings=findings, waive=waive, jobs=jobs, json=json, html=html,
                           options=options)
 

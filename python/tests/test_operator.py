@@ -1,11 +1,14 @@
 """Sinks, lengths, packed and paged tensors, block masks and dropout, of callables that name them, and of those that do not."""
 from __future__ import annotations
 
+import copy
 import dataclasses
+import pickle
 import re
 import subprocess
 import sys
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -211,6 +214,23 @@ def test_an_adapter_that_does_not_look_at_a_tensor_has_not_answered() -> None:
         heeding(lambda given: given.q[5 if given.sink is None else 6])(call)
     assert heeding(lambda given: (given.sink, given.k_lengths))(call)[0] is call.sink
     assert heeding(lambda given: given.q)(Call(x, x, x)) is x
+
+
+def test_what_a_call_computes_from_its_lengths_is_no_look_at_them() -> None:
+    x = np.zeros((2, 2, 3, 4), np.float32)
+    call = Call(x, x, x, k_lengths=whole([3, 2]), right=0, align=1)
+    with pytest.raises(Unsupported, match="^k_lengths, align$"):
+        heeding(lambda given: (given.m, given.keys_of(), given.diagonals(), given.causal))(call)
+    with pytest.raises(Unsupported, match="^k_lengths$"):  # the band has the alignment in it
+        heeding(lambda given: given.visible())(call)
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, dataclasses.replace, lambda call: pickle.loads(pickle.dumps(call))])
+def test_an_adapter_may_copy_a_call(copied: Callable[[Call], Call]) -> None:
+    x = np.zeros((2, 2, 3, 4), np.float32)
+    call = Call(x, x, x, k_lengths=whole([3, 2]))
+    answer = heeding(lambda given: (given.k_lengths, copied(given)))(call)[1]
+    assert isinstance(answer, Call) and answer.keys_of().tolist() == [3, 2]
 
 
 def test_ready_adapters_refuse_what_they_do_not_take() -> None:

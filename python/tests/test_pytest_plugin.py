@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from attest_attention import _program, _tensor_file, reference, solve, verify
-from attest_attention._problem import Further
+from attest_attention._keywords import Keywords
 from attest_attention._reference import AttentionError
 from attest_attention.pytest_plugin import Attest, name_of
 
@@ -116,7 +116,7 @@ ONLY_WHERE_IT_IS_WRITTEN = {"findings", "jobs", "json", "html"}
 def test_every_keyword_that_decides_a_verdict_is_among_the_calls() -> None:
     keywords = {name for name, one in inspect.signature(verify).parameters.items() if one.kind is one.KEYWORD_ONLY}
     used = {name for _, keywords in CALLS for name in keywords} | {"lse", "weights"}  # all of them have both
-    assert used == (keywords | set(Further.__annotations__)) - ONLY_WHERE_IT_IS_WRITTEN
+    assert used == (keywords | set(Keywords.__annotations__)) - ONLY_WHERE_IT_IS_WRITTEN
 
 
 @pytest.mark.parametrize("output", ["o", "lse", "weights"])
