@@ -18,7 +18,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "reference/machine/block-inl.hpp"
+#include "reference/machine/doubles-inl.hpp"
 
 #if HWY_ONCE
 namespace attest::reference::machine {

@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "reference/machine/double_word/block-inl.hpp"
+#include "reference/machine/double_word/words-inl.hpp"
 
 #if HWY_ONCE
 namespace attest::reference::machine {
