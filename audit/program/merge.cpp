@@ -4,7 +4,7 @@
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/report/join.hpp"
-#include "audit/session/compare.hpp"
+#include "audit/report/json_write.hpp"
 #include "audit/support/files.hpp"
 
 namespace attest::audit {

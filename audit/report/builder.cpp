@@ -55,10 +55,6 @@ void report_builder::add_unanswered(std::string full_name) {
   report_.unanswered.emplace_back(number_, std::move(full_name));
 }
 
-std::string report_builder::unlisted_observations(std::string_view kind, std::int64_t count) {
-  return fmt::format("{}: {} more like these", kind, count - listed_per_kind);
-}
-
 check_result& report_builder::row_of_check(std::string_view name) {
   auto const at = std::ranges::find(report_.checks, name, &check_result::name);
   if (at != report_.checks.end()) return *at;
@@ -84,7 +80,7 @@ void report_builder::add_judgement(check_result& row, std::string const& case_na
     if (report_.failing.size() < report::kept_failing)
       report_.failing.push_back({row.name, case_name, number_, classes_of(judged, default_class)});
   }
-  bool const waived = waived_.contains(row.name) || waived_.contains(row.name + "/" + case_name);
+  bool const waived = is_waived(waived_, row.name, case_name);
   std::set<std::pair<std::string, bug_class>>
       seen;  // violations are ordered: the first of an output and class is the worst
   for (violation& wrong : judged.violations) {
@@ -101,8 +97,8 @@ void report_builder::add_observation(std::string const& kind, std::string senten
   auto at = std::ranges::find(counts, kind, &std::pair<std::string, std::int64_t>::first);
   if (at == counts.end()) at = counts.insert(at, {kind, 0});
   if (++at->second > listed_per_kind) return;
-  report_.observations.push_back(sentence);
-  report_.case_observations.push_back({kind, number_, std::move(sentence)});
+  observation& told = report_.observations.emplace_back(std::move(sentence));
+  told.kind = kind, told.number = number_;
 }
 
 bool report_builder::refuted() const {
@@ -112,10 +108,7 @@ bool report_builder::refuted() const {
 void report_builder::finish(bool complete, std::string because) {
   sort_by(report_.findings, [](finding const& f) { return f.waived; });  // the refuting ones first
   judgement const sum = report_.total();
-  for (auto const& [kind, count] : report_.observation_counts)
-    if (count > listed_per_kind) report_.observations.push_back(unlisted_observations(kind, count));
   report_.waived.assign(waived_.begin(), waived_.end());
-  report_.complete = complete;
   if (!complete) report_.incomplete_because = because;
   auto const most = most_outside(report_);
   std::string const outside =
@@ -135,6 +128,15 @@ void report_builder::finish(bool complete, std::string because) {
   report_.verdict = refuted()                           ? verdict::refuted
                     : report_.undecided_because.empty() ? verdict::certified
                                                         : verdict::undecided;
+}
+
+std::vector<std::string> sentences_of_observations(report const& of) {
+  std::vector<std::string> sentences;
+  for (observation const& told : of.observations) sentences.push_back(told.sentence);
+  for (auto const& [kind, count] : of.observation_counts)
+    if (std::int64_t const more = count - report_builder::listed_per_kind; more > 0)
+      sentences.push_back(fmt::format("{}: {} more like these", kind, more));
+  return sentences;
 }
 
 }  // namespace attest::audit

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "audit/report/report.hpp"
 
@@ -30,8 +31,6 @@ class report_builder {
   void add_finding(finding&& found);
   /// Adds a note about the case; it is only counted where listed_per_kind of its kind are there already.
   void add_observation(std::string const& kind, std::string sentence);
-  /// The sentence that counts the observations that are not listed, of `count` of this kind.
-  static std::string unlisted_observations(std::string_view kind, std::int64_t count);
   /// Is there a finding that is not waived?
   bool refuted() const;
   /// Notes that a mandatory case, the one of set_case, has no outputs.
@@ -52,5 +51,8 @@ class report_builder {
   std::set<std::string, std::less<>> const& waived_;
   std::int64_t number_ = 0;
 };
+
+/// The sentences of the observations, then one for each kind of which some are only counted.
+std::vector<std::string> sentences_of_observations(report const& of);
 
 }  // namespace attest::audit

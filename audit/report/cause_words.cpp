@@ -124,29 +124,6 @@ json cause_json(report const& of) {
           {"unexplained", of.cause->unexplained}, {"seconds", of.cause->seconds}};
 }
 
-std::optional<named_cause> cause_in(report_object const& top) {
-  if (!top.has("cause") || top.at("cause").is_null()) return std::nullopt;
-  report_object const from = top.inside("cause");
-  named_cause cause;
-  cause.condition = from.text("condition");
-  cause.explains = from.count("explains"), cause.of = from.count("of"), cause.failed = from.count("failed");
-  for (json const& item : from.list("hypotheses")) {
-    report_object const mistake(item, "a hypothesis");
-    cause.mistakes.push_back({mistake.text("name"), mistake.text("sentence"), mistake.count("explains"),
-                              mistake.count("tried_passing"), mistake.count("contradicted")});
-  }
-  cause.unexplained = from.texts("unexplained");
-  for (named_mistake const& mistake : cause.mistakes)
-    if (mistake.explains > cause.explains || mistake.contradicted > mistake.tried_passing)
-      throw report_fault{
-          fmt::format("contradicts itself: the mistake '{}' of 'cause' has more inputs than there are", mistake.name)};
-  if (cause.explains > cause.of || cause.of > cause.failed ||
-      std::ssize(cause.unexplained) != cause.of - cause.explains)
-    throw report_fault{"contradicts itself: the inputs of 'cause' do not add up"};
-  cause.seconds = from.seconds("seconds");
-  return cause;
-}
-
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   std::optional<named_cause> all;
   std::vector<named_mistake> counted;                     // with the inputs of all shards that it explains

@@ -6,7 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "audit/report/json_object.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -22,8 +21,6 @@ void put_unexplained_first(report& of);
 
 /// "cause" of a JSON report; null where there is none.
 nlohmann::ordered_json cause_json(report const& of);
-/// Reads it. Throws a report_fault where it is not what cause_json writes.
-std::optional<named_cause> cause_in(report_object const& top);
 
 /// The cause of all shards: each mistake explains what it explains in its shards. Shards that name different ones leave
 /// several. The only input of a shard, where it fits several, counts for the one that explains the most inputs of all.

@@ -6,8 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/report/coverage_json.hpp"
+#include "audit/report/shard_file.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -146,36 +148,6 @@ json beside_json(judgement const& sum) {
   return all;
 }
 
-/// The counts behind the sizes of verdict_facts, for `merge`: for each check, output and size [judged, dull, the counts
-/// of ratios].
-json sharpness_counts(judgement const& sum) {
-  json all = json::array();
-  for (auto const& of_output : sum.sharpness)
-    for (sharpness const& of : of_output) {
-      json counts{of.judged, of.dull};
-      if (of.judged > 0)
-        for (std::int64_t const count : of.ratios) counts.push_back(count);
-      all.push_back(std::move(counts));
-    }
-  return all;
-}
-
-/// The sums behind the systematic errors of verdict_facts, for `merge`: those of one check.
-json systematic_sums(judgement const& sum) {
-  json all = json::array();
-  for (std::size_t output = 0; output < output_names.size(); ++output)
-    for (std::size_t type = 0; type < sum.systematic[output].size(); ++type)
-      if (systematic_error const& of = sum.systematic[output][type]; of.calls.count > 0)
-        all.push_back({{"output", output_names[output]},
-                       {"type", problem::floating_rows[type].name},
-                       {"calls", of.calls.count},
-                       {"rows", of.rows},
-                       {"elements", of.elements},
-                       {"upwards", {of.calls.means[0], of.calls.squares[0]}},
-                       {"away_from_0", {of.calls.means[1], of.calls.squares[1]}}});
-  return all;
-}
-
 /// [{"sha256", "symbol", "builtin": null or {"version", "instructions", "claim"}}]; "sha256" is null where it is not
 /// known.
 json builds_json(report const& kernel_report) {
@@ -197,42 +169,9 @@ json contracts_json(report const& kernel_report) {
   return all;
 }
 
-/// What `attest merge` needs beside the report of a shard: the numbers of its cases among those of all shards.
-json shard_json(report const& kernel_report) {
-  json shard{{"index", kernel_report.shard->first},  {"of", kernel_report.shard->second},
-             {"all_cases", kernel_report.all_cases}, {"asked", kernel_report.options},
-             {"complete", kernel_report.complete},   {"because", kernel_report.incomplete_because},
-             {"first_cases", json::array()},         {"check_seconds", json::array()},
-             {"check_sharpness", json::array()},     {"check_systematic_errors", json::array()},
-             {"finding_cases", json::array()},       {"curve_cases", json::array()},
-             {"told", json::array()},                {"told_kinds", json::array()},
-             {"not_asked", json::array()}};
-  if (kernel_report.all_draws) shard["all_draws"] = *kernel_report.all_draws;
-  shard["covered_triples"] = has_coverage(kernel_report) ? json(triples_text(kernel_report.covered)) : json();
-  shard["outside_limit"] = hex(kernel_report.outside_limit);
-  shard["required_support"] = kernel_report.required_support;
-  for (omission const& omitted : kernel_report.not_asked)
-    shard["not_asked"].push_back({{"what", omitted.what}, {"why", omitted.why}});
-  for (check_result const& row : kernel_report.checks) {
-    shard["first_cases"].push_back(row.first_case);
-    shard["check_seconds"].push_back(row.seconds);
-    shard["check_sharpness"].push_back(sharpness_counts(row.sum));
-    shard["check_systematic_errors"].push_back(systematic_sums(row.sum));
-  }
-  for (finding const& found : kernel_report.findings) shard["finding_cases"].push_back(found.number);
-  for (curve_point const& point : kernel_report.curves) shard["curve_cases"].push_back(point.number);
-  for (case_observation const& observation : kernel_report.case_observations)
-    shard["told"].push_back(
-        {{"kind", observation.kind}, {"case", observation.number}, {"sentence", observation.sentence}});
-  for (auto const& [kind, count] : kernel_report.observation_counts)
-    shard["told_kinds"].push_back({{"kind", kind}, {"count", count}});
-  return shard;
-}
-
-}  // namespace
-
-std::string as_json(report const& kernel_report) {
+json json_of(report const& kernel_report) {
   judgement const sum = kernel_report.total();
+  auto const observations = sentences_of_observations(kernel_report);
   json document;
   document["attest"] = version;
   document["schema"] = 1;
@@ -251,7 +190,7 @@ std::string as_json(report const& kernel_report) {
                          {"elements", sum.judged()},
                          {"unsupported", unsupported_cases(kernel_report)},
                          {"suspicious", sum.suspicious},
-                         {"observations", kernel_report.observations.size()},
+                         {"observations", observations.size()},
                          {"waived", std::ranges::count(kernel_report.findings, true, &finding::waived)},
                          {"undecided", sum.undecided},
                          {"not_judged", sum.not_judged()},
@@ -268,7 +207,7 @@ std::string as_json(report const& kernel_report) {
   document["cause"] = cause_json(kernel_report);
   document["evidence"] = stated.object;
   document["coverage"] = coverage_json(kernel_report);
-  document["observations"] = kernel_report.observations;
+  document["observations"] = observations;
   document["conventions"] = kernel_report.relaxed;
   document["waive"] = kernel_report.waived;
   document["waived_classes"] = stated.object["waived"]["classes"];
@@ -327,8 +266,23 @@ std::string as_json(report const& kernel_report) {
     document["unanswered"].push_back({{"case", name}, {"number", number}});
   if (kernel_report.recorded) document["recorded"] = recorded_json(*kernel_report.recorded);
   document["curves"] = curves_json(kernel_report);
-  if (kernel_report.shard) document["shard"] = shard_json(kernel_report);
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
+  return document;
 }
+
+}  // namespace
+
+std::string as_json(std::span<report const> all) {
+  json document;
+  if (all.size() == 1) document = json_of(all.front());
+  else {
+    document = {{"attest", version}, {"schema", 1}, {"verdict", name_of(worst(all))}, {"reports", json::array()}};
+    for (report const& kernel_report : all) document["reports"].push_back(json_of(kernel_report));
+  }
+  std::string text = document.dump(2, ' ', false, json::error_handler_t::replace);
+  if (all.front().shard) text.insert(text.rfind("\n}"), ",\n  \"shard\": " + shard_text(all));
+  return text + '\n';
+}
+
+std::string as_json(report const& kernel_report) { return as_json(std::span(&kernel_report, 1)); }
 
 }  // namespace attest::audit

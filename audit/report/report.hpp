@@ -52,9 +52,8 @@ struct finding {
   std::string no_pictures = {};    ///< why there are none, where there are none
   std::string condition = {};      ///< where the kernel is wrong (find_condition); empty where it is not known
   rows_of_parts merged = {};       ///< of a merge
-  std::string unknown_class = {};  ///< read from a file: a class that this version does not know, kept as it is
 
-  std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : unknown_class; }
+  std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : ""; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };
 
@@ -71,11 +70,14 @@ struct check_result {
   double seconds = 0;                      ///< spent in the kernel and in judging
 };
 
-/// A note for the reader about one case; it never changes the verdict.
-struct case_observation {
-  std::string kind;         ///< at most report_builder::listed_per_kind of a kind are listed, the others counted
-  std::int64_t number = 0;  ///< of its case
+/// A note for the reader; it never changes the verdict.
+struct observation {
+  observation() = default;
+  observation(std::string said) : sentence(std::move(said)) {}  // NOLINT(google-explicit-constructor): about the run itself
+
   std::string sentence;
+  std::string kind = {};    ///< at most report_builder::listed_per_kind of a kind are listed, the others counted
+  std::int64_t number = 0;  ///< of its case; 0: about the run itself
 };
 
 /// A point of a stability curve.
@@ -137,11 +139,10 @@ struct report {
   std::optional<std::uint64_t> seed;                   ///< none where nothing was generated
   std::string replayed;                                ///< the SHA-256 of the file of --replay; empty without one
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
-  std::optional<std::int64_t> all_draws;  ///< how many of all_cases are draws; none: an older report
   std::string options;             ///< those that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
-  bool complete = false;           ///< the kernel gave outputs for every mandatory case
-  std::string incomplete_because;  ///< why not; empty where `unanswered` says it
+  std::int64_t all_draws = 0;      ///< how many of them are draws
+  std::string incomplete_because;  ///< why not every mandatory case was asked; empty where `unanswered` says it
   std::vector<std::pair<std::int64_t, std::string>> unanswered;  ///< the mandatory cases without outputs: number, name
   audit::verdict verdict = audit::verdict::undecided;
   std::vector<check_result> checks;
@@ -150,8 +151,7 @@ struct report {
   std::vector<failing_case> failing;                ///< in the order of the cases; at most kept_failing
   std::optional<named_cause> cause;                 ///< of the failing cases; none where it was not searched for
   std::optional<recorded_endings> recorded;         ///< none where a kernel was called
-  std::vector<std::string> observations;            ///< notes for the reader; they never change the verdict
-  std::vector<case_observation> case_observations;  ///< those of them that belong to a case
+  std::vector<observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
   std::vector<omission> not_asked;               ///< what the options left out; the checks say what the kernel left out
   std::vector<std::string> protections;          ///< how the kernel was kept apart; empty where none ran
@@ -172,9 +172,16 @@ struct report {
 
   /// Over all checks.
   judgement total() const;
+  /// Did the kernel give outputs for every mandatory case?
+  bool complete() const { return unanswered.empty() && incomplete_because.empty(); }
 };
 
 /// Refuted before undecided before certified. Requires at least one report.
 verdict worst(std::span<report const> all);
+
+/// Do the words of --waive name this check, or this case of it?
+bool is_waived(std::ranges::range auto const& words, std::string const& check, std::string const& case_name) {
+  return std::ranges::any_of(words, [&](std::string const& word) { return word == check || word == check + "/" + case_name; });
+}
 
 }  // namespace attest::audit

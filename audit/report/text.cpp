@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/report/verdict.hpp"
@@ -124,7 +125,7 @@ std::string as_text(report const& kernel_report) {
   text += '\n';
   for (std::string const& convention : kernel_report.relaxed)
     text += fmt::format("note: the contract relaxes a convention of docs/semantics.md: {}\n", convention);
-  for (std::string const& observation : kernel_report.observations) text += "note: " + observation + '\n';
+  for (std::string const& sentence : sentences_of_observations(kernel_report)) text += "note: " + sentence + '\n';
   for (std::string const& note : stated.notes) text += "note: " + note + '\n';
   text += fmt::format(
       "\n{} by the theorem, {} by the dominance clause, {} by an exact rule; kernel {:.1f} s, oracle {:.1f} s\n",

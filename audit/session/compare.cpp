@@ -3,11 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
-#include "audit/report/json_write.hpp"
 #include "audit/report/text.hpp"
-#include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {
@@ -56,14 +53,6 @@ std::string as_text(std::span<report const> all) {
         fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", kernel_report.kernel, name_of(kernel_report.verdict));
   }
   return all.size() == 1 ? text : text + fmt::format("\n{} kernels on the same inputs. {}\n", all.size(), verdicts);
-}
-
-std::string as_json(std::span<report const> all) {
-  if (all.size() == 1) return as_json(all[0]);
-  using json = nlohmann::ordered_json;
-  json document{{"attest", version}, {"schema", 1}, {"verdict", name_of(worst(all))}, {"reports", json::array()}};
-  for (report const& kernel_report : all) document["reports"].push_back(json::parse(as_json(kernel_report)));
-  return document.dump(2, ' ', false, json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace attest::audit

@@ -19,7 +19,4 @@ problem::result<std::vector<report>> run_audits(audit_options const& options, st
 /// The text of the reports, one after the other; after several, a line with all verdicts.
 std::string as_text(std::span<report const> all);
 
-/// The JSON of one report. Of several: {"attest", "schema", "verdict" (the worst), "reports": [each of them]}.
-std::string as_json(std::span<report const> all);
-
 }  // namespace attest::audit

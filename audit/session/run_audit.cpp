@@ -294,7 +294,7 @@ problem::result<std::string> session::take_all() {
   options_.on_progress(0, 0, "");
   if (plan_.draws || plan_.shapes_from < fixed) report_.draw_products = pool_.limits().call.products;
   report_.all_draws = plan_.draws ? options_.draws.value_or(report_.draws) : 0;
-  report_.all_cases = plan_.all_fixed + *report_.all_draws;
+  report_.all_cases = plan_.all_fixed + report_.all_draws;
   if (done >= fixed) {
     not_drawn(static_cast<std::int64_t>(done - fixed));
     return std::string();
@@ -325,7 +325,7 @@ std::optional<problem::error> session::run() {
   report_.protections = protections_of(limits_of(options_), report_.missing_protections,
                                        options_.channel >= 0);
   if (pool_.loading_changes_environment())
-    report_.observations.push_back(
+    report_.observations.emplace_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
   saved_.remove_earlier();
   auto const stopped = take_all();

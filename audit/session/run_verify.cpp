@@ -206,7 +206,7 @@ problem::result<report> run_verify(verify_options const& options) {
   if (options.claim) kernel_report.contract_revision = revision_of(*options.claim);
   if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
-  kernel_report.observations = recorded.value().notes;
+  std::ranges::copy(recorded.value().notes, std::back_inserter(kernel_report.observations));
   std::ranges::move(sentences_of_ignored(recorded.value()), std::back_inserter(kernel_report.observations));
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   std::ranges::move(unjudged_weights(recorded.value()), std::back_inserter(kernel_report.not_asked));

@@ -109,8 +109,8 @@ class Task:
 
     def check(self, report: dict[str, Any]) -> None:
         """Raises Interrupted or WrongTask where this is not the report of this task."""
-        shard = report.get("shard") or {}
-        if [shard.get("index"), shard.get("of")] != [self.index, self.of]:
+        facts = (report.get("shard") or {}).get("facts") or {}
+        if [facts.get("index"), facts.get("of")] != [self.index, self.of]:
             raise WrongTask("it is the report of another part")
         refuse_interrupted(report)
         if report.get("attest") != self.version:

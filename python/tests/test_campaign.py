@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib
 import json
 import os
@@ -209,8 +210,8 @@ def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path,
     (one,) = campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged
     assert one.verdict == verdict and says in one.sentence, one
     assert one.undecided == () and one.json is not None and len(said) == 2, (one, said)
-    complete = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["complete"] for part in parts_of(tmp_path)]
-    assert len(complete) == 2 and not all(complete)
+    facts = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["facts"]["reports"][0] for part in parts_of(tmp_path)]
+    assert len(facts) == 2 and any(part["unanswered"] or part["incomplete_because"] for part in facts)
     assert campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged == (one,)
     assert len(said) == 2, "a result is not asked again"
 
@@ -220,8 +221,12 @@ def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: 
     campaign(["builtin", wrong], SEED, cluster, **given)
     for part in parts_of(tmp_path):
         report = json.loads((tmp_path / "shards" / part).read_bytes())
-        if report["shard"]["index"] == 1:  # as of a machine whose built-in kernel has another name
-            (tmp_path / "shards" / part).write_text(json.dumps(report | {"kernel": "another"}))
+        facts = report["shard"]["facts"]
+        if facts["index"] == 1:  # as of a machine whose built-in kernel has another name
+            facts["reports"][0]["kernel"] = "another"
+            text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+            report["shard"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
+            (tmp_path / "shards" / part).write_text(json.dumps(report))
     right, refuted = campaign(["builtin", wrong], SEED, cluster, **given).judged
     assert right.verdict == "undecided" and right.sentence.startswith("attest merge: ")
     assert refuted.verdict == "refuted" and refuted.sentence.startswith("part ") and right.file is refuted.file is None

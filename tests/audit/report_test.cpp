@@ -59,7 +59,7 @@ report hostile_report(verdict answer = verdict::refuted) {
   row.conventions = {hostile};
   result.checks.push_back(row);
   if (answer == verdict::refuted) result.findings.push_back(hostile_finding());
-  result.observations = result.relaxed = result.waived = {hostile};
+  result.observations = {observation(hostile)}, result.relaxed = result.waived = {hostile};
   result.curves = {{hostile, 1, 0.1, false}, {hostile, 2, infinity, true}, {hostile, 4, 0, false}, {hostile, 0, 1, false}, {hostile, nan, 1, false}};
   return result;
 }

@@ -57,7 +57,7 @@ TEST_CASE("a recorded merge is judged in the form of merges that the named contr
   REQUIRE(split);
   CHECK(split.value().contract == "f32-split");
   std::string notes;
-  for (std::string const& note : split.value().observations) notes += note + '\n';
+  for (observation const& note : split.value().observations) notes += note.sentence + '\n';
   CHECK(notes.find("merges are judged under merge-f32-split") != std::string::npos);
 }
 

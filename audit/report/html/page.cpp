@@ -302,7 +302,7 @@ void write_notes(std::span<report const> all, markup& to) {
       to.element("li", "The contract relaxes a convention: " + name + ".");
     for (std::string const& name : kernel_report.waived)
       to.element("li", "Findings of this check or case are waived: " + name + ".");
-    for (std::string const& sentence : kernel_report.observations) to.element("li", sentence);
+    for (std::string const& sentence : sentences_of_observations(kernel_report)) to.element("li", sentence);
     to.close();
   }
   to.close();
