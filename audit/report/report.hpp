@@ -1,6 +1,7 @@
 // The result of an audit as data: the table of checks, the findings, the verdict.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>

@@ -7,7 +7,7 @@
 #include <attest/serve.h>
 #include <sys/socket.h>
 
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 namespace {
 

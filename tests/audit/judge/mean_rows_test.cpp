@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/audit/answered_draft.hpp"
+#include "tests/audit/judge/answered_draft.hpp"
 
 namespace attest::tests {
 namespace {

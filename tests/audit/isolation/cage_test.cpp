@@ -1,5 +1,5 @@
 // What a hostile kernel can do to the process that judges it, and what it leaves behind: as root, and as another user.
-#include "tests/audit/cage.hpp"
+#include "tests/audit/isolation/cage.hpp"
 
 #include <algorithm>
 #include <chrono>

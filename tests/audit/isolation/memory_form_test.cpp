@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "audit/tensors/elements.hpp"
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "tests/audit/cage.hpp"
+#include "tests/audit/isolation/cage.hpp"
 
 namespace {
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "audit/support/locate.hpp"
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 #include "tests/support/processes.hpp"
 
 namespace {

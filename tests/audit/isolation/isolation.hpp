@@ -24,7 +24,7 @@ using problem::element_type;
 struct test_files {
   fs::path runner = ATTEST_TEST_RUNNER, kernels = ATTEST_TEST_KERNELS;
 };
-/// Those of the build. A process that became another user may have copies (tests/audit/open_copies.hpp).
+/// Those of the build. A process that became another user may have copies (tests/audit/isolation/open_copies.hpp).
 inline test_files test_files_here;
 
 /// A library of tests/isolation_kernels.

@@ -4,7 +4,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/audit/answered_draft.hpp"
+#include "tests/audit/judge/answered_draft.hpp"
 
 namespace attest::tests {
 namespace {

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <vector>
 
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 namespace {
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 namespace attest::tests {
 

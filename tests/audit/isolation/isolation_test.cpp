@@ -1,5 +1,5 @@
 // Kernels in a process of their own: whatever one does in a call, the call is reported, and the next one works.
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 #include <array>
 #include <chrono>

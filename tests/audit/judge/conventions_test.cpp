@@ -10,7 +10,7 @@
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/merge_form.hpp"
-#include "tests/audit/answered_draft.hpp"
+#include "tests/audit/judge/answered_draft.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"

@@ -3,7 +3,7 @@
 
 #include "audit/findings/shrink.hpp"
 #include "audit/tensors/elements.hpp"
-#include "tests/audit/isolation.hpp"
+#include "tests/audit/isolation/isolation.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Every check of the audit as a property of the built-in kernel: for every element type, on every instruction set, for
 // seeds that nobody chose. With ATTEST_PLANT=NAME a kernel of the zoo takes its place: a mutant must fail here, an honest
-// design must not (tests/audit/plant_test.sh).
+// design must not (tests/audit/zoo/plant_test.sh).
 #include <set>
 
 #include "audit/cases/case.hpp"
@@ -110,7 +110,7 @@ TEST_CASE("every check of the audit has cases here, of every element type", "[pr
   }
 }
 
-TEST_CASE("the zoo by name", "[.list]") {  // for tests/audit/plant_test.sh; '+' marks honest designs
+TEST_CASE("the zoo by name", "[.list]") {  // for tests/audit/zoo/plant_test.sh; '+' marks honest designs
   for (zoo::specimen const& specimen : zoo::specimens())
     if (specimen.family.empty())  // a mutant that is wrong somewhere only may well pass
       std::cout << "specimen " << (specimen.is_honest() ? "+" : "") << specimen.name << '\n';

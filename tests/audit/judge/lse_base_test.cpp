@@ -8,7 +8,7 @@
 #include "audit/judge/allowed_errors.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/oracle/rounded_lse.hpp"
-#include "tests/audit/answered_draft.hpp"
+#include "tests/audit/judge/answered_draft.hpp"
 
 namespace attest::tests {
 namespace {

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/audit/open_copies.hpp"
+#include "tests/audit/isolation/open_copies.hpp"
 
 namespace attest::tests {
 
