@@ -1,5 +1,5 @@
-// The two archives of facts.hpp: one writes facts as JSON, the other reads them from a file that anybody may have changed.
-// Real numbers are hex floats in strings, so that they are exact and may be infinite or NaN.
+// The two archives of facts.hpp: one writes facts as JSON, the other reads them from a file that anybody may have
+// changed. Real numbers are hex floats in strings, so that they are exact and may be infinite or NaN.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace attest::audit {
 
-/// What is wrong with the file of a shard. Thrown by fact_reader, read_shard and the rules of shard_rules.hpp, caught by
-/// join_reports.
+/// What is wrong with the file of a shard. Thrown by fact_reader, read_shard and the rules of shard_rules.hpp, caught
+/// by join_reports.
 struct report_fault {
   std::string reason;
 };
@@ -26,7 +26,8 @@ struct whole_range {
   std::int64_t least = 0, most = std::int64_t{1} << 40;
 };
 inline constexpr whole_range of_either_sign{-(std::int64_t{1} << 40)};
-inline constexpr whole_range side_of_picture{0, 4096};  ///< more than the program draws, and little enough for a browser
+/// More than the program draws, and little enough for a browser.
+inline constexpr whole_range side_of_picture{0, 4096};
 inline constexpr whole_range side_of_listing{0, std::int64_t{1} << 20};
 /// A real number that is neither negative nor NaN.
 struct not_negative {};

@@ -21,7 +21,8 @@ std::string digits_of(std::bitset<coverage::triple_count> const& triples);
 /// Returns what is wrong; nothing if digits_of writes this text.
 std::string read_digits(std::string const& digits, std::bitset<coverage::triple_count>& triples);
 
-/// Has a tensor of this shape so many values, and few enough to list? It has one to five axes: [parts, b, hq, n, dv] of a merge.
+/// Has a tensor of this shape so many values, and few enough to list? It has one to five axes; the parts of a merge
+/// have [parts, b, hq, n, dv].
 bool fit(std::span<std::int64_t const> shape, std::size_t values);
 
 }  // namespace attest::audit

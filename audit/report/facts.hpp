@@ -1,11 +1,11 @@
 // Every fact of a report, once for both directions: a shard writes them, `attest merge` reads them (shard_file.hpp).
 //
-// A fact is what nothing else in the report says. What follows from others (the verdict, sums over checks, which findings are
-// waived) is no fact: read_shard derives it. `recorded` is of `verify` alone, which has no shards.
+// A fact is what nothing else in the report says. What follows from others (the verdict, sums over checks, which
+// findings are waived) is no fact: read_shard derives it. `recorded` is of `verify` alone, which has no shards.
 //
-// An archive (fact_archive.hpp) is called with the name of a fact, the fact, and where it is narrower than its type its limit.
-// `text` takes a fact that is written as text, as the two functions that write and read it; the latter returns what is wrong.
-// `require` takes what must hold for a page to be drawn without looking again.
+// An archive (fact_archive.hpp) is called with the name of a fact, the fact, and where it is narrower than its type its
+// limit. `text` takes a fact that is written as text, as the two functions that write and read it; the latter returns
+// what is wrong. `require` takes what must hold for a page to be drawn without looking again.
 #pragma once
 
 #include <algorithm>
@@ -141,10 +141,12 @@ template <class Archive>
 void visit(Archive& facts, finding_pictures& of) {
   facts("batch", of.b), facts("head", of.h), facts("keys_only", of.keys_only), facts("expected", of.expected);
   facts.text(
-      "masked", [&] { return marks_of(of.masked); }, [&](std::string const& marks) { return read_marks(marks, of.masked); });
+      "masked", [&] { return marks_of(of.masked); },
+      [&](std::string const& marks) { return read_marks(marks, of.masked); });
   facts("applied", of.applied), facts("applied_by", of.applied_by);
   facts("output", of.output), facts("errors", of.errors);
-  facts.require(of.masked.size() == of.expected.values.size(), "has not a mark in 'masked' for every value of 'expected'");
+  facts.require(of.masked.size() == of.expected.values.size(),
+                "has not a mark in 'masked' for every value of 'expected'");
   facts.require(!of.applied || (of.applied->rows == of.expected.rows && of.applied->columns == of.expected.columns),
                 "has an 'applied' of another size than 'expected'");
 }
@@ -185,9 +187,11 @@ void visit(Archive& facts, coverage& of) {
   facts("elements_judged", of.elements_judged), facts("elements_existing", of.elements_existing);
   facts("draws_answered", of.draws_answered), facts("maps", of.maps), facts("supports", of.supports);
   facts.text(
-      "triples", [&] { return digits_of(of.triples); }, [&](std::string const& digits) { return read_digits(digits, of.triples); });
+      "triples", [&] { return digits_of(of.triples); },
+      [&](std::string const& digits) { return read_digits(digits, of.triples); });
   coverage const empty;
-  facts.require(std::ranges::equal(of.maps, empty.maps, {}, &std::vector<std::int64_t>::size, &std::vector<std::int64_t>::size),
+  auto const same_size = [](auto const& a, auto const& b) { return a.size() == b.size(); };
+  facts.require(std::ranges::equal(of.maps, empty.maps, same_size),
                 "has 'maps' with another number of counts than there are classes");
 }
 
@@ -213,7 +217,8 @@ void visit(Archive& facts, report& of) {
   facts("observations", of.observations), facts("observation_counts", of.observation_counts);
   facts("protections", of.protections), facts("missing_protections", of.missing_protections);
   facts("draws", of.draws), facts("draw_products", of.draw_products), facts("coverage", of.covered);
-  facts("kernel_seconds", of.kernel_seconds, not_negative{}), facts("oracle_seconds", of.oracle_seconds, not_negative{});
+  facts("kernel_seconds", of.kernel_seconds, not_negative{}),
+      facts("oracle_seconds", of.oracle_seconds, not_negative{});
   facts.require(of.kernel_builds.size() == 1, "has more or fewer than one entry in 'kernel_builds'");
 }
 

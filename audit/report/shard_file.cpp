@@ -59,15 +59,16 @@ json const& checked_facts(json const& from) {
   static json const none;
   json const& shard = from.contains("shard") ? from["shard"] : none;
   if (shown(shard, "format") != std::to_string(shard_format))
-    throw report_fault{fmt::format("is not in format {} of shards, the only one that this attest reads; {}", shard_format,
-                                   ask_again)};
+    throw report_fault{
+        fmt::format("is not in format {} of shards, the only one that this attest reads; {}", shard_format, ask_again)};
   auto const facts = shard.find("facts");
   if (facts == shard.end()) throw report_fault{fmt::format("has no 'shard.facts'; {}", ask_again)};
   std::string const hash = sha256_of(text_of(*facts)), stated = shown(shard, "sha256");
   if (hash != stated)
-    throw report_fault{fmt::format("was changed after attest wrote it: the SHA-256 of 'shard.facts' is {}, 'shard.sha256' is "
-                                   "'{}'; {}",
-                                   hash, stated, ask_again)};
+    throw report_fault{
+        fmt::format("was changed after attest wrote it: the SHA-256 of 'shard.facts' is {}, 'shard.sha256' is "
+                    "'{}'; {}",
+                    hash, stated, ask_again)};
   return *facts;
 }
 

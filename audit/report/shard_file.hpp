@@ -3,7 +3,8 @@
 //   "shard": {"format": 2, "sha256": of "facts" as compact JSON with its keys in order,
 //             "facts": {"index", "of", "reports": [the facts of facts.hpp, for each kernel]}}
 //
-// The rest of the JSON is computed from the same facts, for readers; merge looks at none of it except `attest`, the version.
+// The rest of the JSON is computed from the same facts, for readers; merge looks at none of it except `attest`, the
+// version.
 #pragma once
 
 #include <span>
@@ -19,9 +20,9 @@ namespace attest::audit {
 /// Requires  reports of one shard, each with one contract
 std::string shard_text(std::span<report const> all);
 
-/// The reports in the JSON of a shard, at least one; verdicts are not set. Its keys may have another order, and further keys
-/// beside `facts`.
-/// Throws    report_fault where it is no shard that this version of attest wrote, its hash is not that of its facts, or a fact
+/// The reports in the JSON of a shard, at least one; verdicts are not set. Its keys may have another order, and further
+/// keys beside `facts`. Throws    report_fault where it is no shard that this version of attest wrote, its hash is not
+/// that of its facts, or a fact
 ///           is missing, has another type or is outside its limits
 std::vector<report> read_shard(nlohmann::ordered_json const& from);
 

@@ -77,8 +77,8 @@ void require_whole_share(report const& shard) {
       std::ranges::any_of(shard.not_asked, [](omission const& omitted) { return omitted.what.starts_with("draws "); });
   auto const require = [&](bool holds, char const* what, std::int64_t found, std::int64_t expected) {
     if (!holds)
-      throw report_fault{fmt::format("has {} {}; shard {}/{} of this audit has {}; run this shard again", found, what, index,
-                                     of, expected)};
+      throw report_fault{fmt::format("has {} {}; shard {}/{} of this audit has {}; run this shard again", found, what,
+                                     index, of, expected)};
   };
   require(shard.draws == draws || (shard.draws < draws && says_so), "draws", shard.draws, draws);
   require(shard.cases - shard.draws == fixed, "cases beside its draws", shard.cases - shard.draws, fixed);

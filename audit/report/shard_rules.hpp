@@ -11,12 +11,14 @@
 namespace attest::audit {
 
 /// Requires  shards that read_shard read
-/// Throws    report_fault with the first difference of `other` from `first`, whose file is `first_name`: revision of the
-///           theorem, kernel and its build (except with `same_kernel`), contract and its numbers, seed, replayed file, number
-///           of shards, options, numbers of cases and draws
+/// Throws    report_fault with the first difference of `other` from `first`, whose file is `first_name`: revision of
+/// the
+///           theorem, kernel and its build (except with `same_kernel`), contract and its numbers, seed, replayed file,
+///           number of shards, options, numbers of cases and draws
 void require_same_audit(report const& first, report const& other, std::string const& first_name, bool same_kernel);
 
-/// Throws    report_fault unless a shard that got an answer to every mandatory case has exactly its share of the cases, and of
+/// Throws    report_fault unless a shard that got an answer to every mandatory case has exactly its share of the cases,
+/// and of
 ///           the draws all that `not_asked` does not name
 void require_whole_share(report const& shard);
 
