@@ -11,7 +11,7 @@
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
 #include "audit/program/usage_words.hpp"
-#include "audit/report/coverage_words.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
 #include "audit/session/compare.hpp"
 #include "audit/support/words.hpp"
 

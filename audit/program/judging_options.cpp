@@ -9,7 +9,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/json_write.hpp"
+#include "audit/report/file/json_write.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"

@@ -3,8 +3,8 @@
 
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
-#include "audit/report/join.hpp"
-#include "audit/report/json_write.hpp"
+#include "audit/report/file/join.hpp"
+#include "audit/report/file/json_write.hpp"
 #include "audit/support/files.hpp"
 
 namespace attest::audit {

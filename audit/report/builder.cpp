@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/coverage_words.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/support/sort_by.hpp"
 

@@ -15,7 +15,7 @@
 #include "audit/contract/contract.hpp"
 #include "audit/cause/cause.hpp"
 #include "audit/judge/judgement.hpp"
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 #include "audit/report/pictures.hpp"
 #include "problem/checks.hpp"
 #include "reference/bound/revision.hpp"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "audit/contract/preset_family.hpp"
-#include "audit/report/coverage_words.hpp"
-#include "audit/report/refused_check.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
+#include "audit/report/coverage/refused_check.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/real_number.hpp"
 #include "reference/machine/further_rows.hpp"

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/report/report.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
-#include "audit/report/coverage_words.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
 
 namespace attest::audit {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/coverage_words.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
 #include "audit/report/text.hpp"
 
 namespace attest::audit {

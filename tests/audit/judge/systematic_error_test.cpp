@@ -10,7 +10,7 @@
 
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/json_write.hpp"
+#include "audit/report/file/json_write.hpp"
 #include "audit/report/text.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/problem_draft.hpp"

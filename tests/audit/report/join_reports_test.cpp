@@ -6,8 +6,8 @@
 
 #include "audit/report/builder.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/join.hpp"
-#include "audit/report/json_write.hpp"
+#include "audit/report/file/join.hpp"
+#include "audit/report/file/json_write.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "tests/support/property.hpp"

@@ -1,5 +1,5 @@
 // The sentences about refusals that features do not explain.
-#include "audit/report/refusal_pattern.hpp"
+#include "audit/report/coverage/refusal_pattern.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {

@@ -6,9 +6,9 @@
 
 #include "audit/report/builder.hpp"
 #include "audit/report/html/page.hpp"
-#include "audit/report/join.hpp"
-#include "audit/report/json_write.hpp"
-#include "audit/report/shard_file.hpp"
+#include "audit/report/file/join.hpp"
+#include "audit/report/file/json_write.hpp"
+#include "audit/report/file/shard_file.hpp"
 #include "audit/support/sha256.hpp"
 #include "tests/support/property.hpp"
 

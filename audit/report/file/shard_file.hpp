@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/report/fact_archive.hpp"
+#include "audit/report/file/fact_archive.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {

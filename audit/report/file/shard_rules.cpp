@@ -1,4 +1,4 @@
-#include "audit/report/shard_rules.hpp"
+#include "audit/report/file/shard_rules.hpp"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_file.hpp"
-#include "audit/report/fact_archive.hpp"
+#include "audit/report/file/fact_archive.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {

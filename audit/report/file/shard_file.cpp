@@ -1,11 +1,11 @@
-#include "audit/report/shard_file.hpp"
+#include "audit/report/file/shard_file.hpp"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "audit/contract/preset_family.hpp"
-#include "audit/report/facts.hpp"
+#include "audit/report/file/facts.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sha256.hpp"

@@ -1,4 +1,4 @@
-#include "audit/report/coverage_json.hpp"
+#include "audit/report/coverage/coverage_json.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "audit/report/json_write.hpp"
+#include "audit/report/file/json_write.hpp"
 
 #include <algorithm>
 #include <set>
@@ -8,8 +8,8 @@
 #include "audit/contract/contract_file.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
-#include "audit/report/coverage_json.hpp"
-#include "audit/report/shard_file.hpp"
+#include "audit/report/coverage/coverage_json.hpp"
+#include "audit/report/file/shard_file.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "audit/cases/forms/call_form.hpp"
-#include "audit/report/shape_classes.hpp"
+#include "audit/report/coverage/shape_classes.hpp"
 
 namespace attest::audit {
 

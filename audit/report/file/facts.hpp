@@ -14,8 +14,8 @@
 #include <string>
 
 #include "audit/contract/contract_file.hpp"
-#include "audit/report/fact_archive.hpp"
-#include "audit/report/fact_texts.hpp"
+#include "audit/report/file/fact_archive.hpp"
+#include "audit/report/file/fact_texts.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 
 namespace attest::audit {
 

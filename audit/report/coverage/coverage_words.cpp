@@ -1,4 +1,4 @@
-#include "audit/report/coverage_words.hpp"
+#include "audit/report/coverage/coverage_words.hpp"
 
 #include <algorithm>
 

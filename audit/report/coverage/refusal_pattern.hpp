@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "audit/cases/forms/call_form.hpp"
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 
 namespace attest::audit {
 

@@ -1,4 +1,4 @@
-#include "audit/report/fact_texts.hpp"
+#include "audit/report/file/fact_texts.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "audit/report/refusal_pattern.hpp"
+#include "audit/report/coverage/refusal_pattern.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "audit/report/fact_archive.hpp"
+#include "audit/report/file/fact_archive.hpp"
 
 #include <limits>
 

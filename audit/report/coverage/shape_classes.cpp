@@ -1,4 +1,4 @@
-#include "audit/report/shape_classes.hpp"
+#include "audit/report/coverage/shape_classes.hpp"
 
 #include <fmt/format.h>
 

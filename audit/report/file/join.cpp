@@ -1,4 +1,4 @@
-#include "audit/report/join.hpp"
+#include "audit/report/file/join.hpp"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,9 @@
 
 #include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
-#include "audit/report/refused_check.hpp"
-#include "audit/report/shard_file.hpp"
-#include "audit/report/shard_rules.hpp"
+#include "audit/report/coverage/refused_check.hpp"
+#include "audit/report/file/shard_file.hpp"
+#include "audit/report/file/shard_rules.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sort_by.hpp"
 #include "audit/support/strict_json.hpp"

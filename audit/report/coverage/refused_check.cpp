@@ -1,4 +1,4 @@
-#include "audit/report/refused_check.hpp"
+#include "audit/report/coverage/refused_check.hpp"
 
 #include <vector>
 

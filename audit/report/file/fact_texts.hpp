@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 
 namespace attest::audit {
 

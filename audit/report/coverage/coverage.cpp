@@ -1,4 +1,4 @@
-#include "audit/report/coverage.hpp"
+#include "audit/report/coverage/coverage.hpp"
 
 #include <algorithm>
 
