@@ -1,4 +1,4 @@
-// Diagnosis of wrong outputs: known mistakes of kernels are tried one by one.
+// Diagnosis of wrong outputs: the plain mistakes among the hypotheses are tried one by one.
 #pragma once
 
 #include <string>
@@ -16,6 +16,6 @@ struct diagnosis {
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `problem`
 /// Cost      one row for each mistake that is tried
-diagnosis diagnose(owned_problem const& problem, violation const& wrong);
+diagnosis diagnose(owned_problem const& problem, contract const& claim, violation const& wrong);
 
 }  // namespace attest::audit

@@ -48,7 +48,7 @@ void call_explainer::explain(violation& wrong) {
     wrong.sentence +=
         "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
         "--contract f32-any), or it is wrong";
-  if (diagnosis const known = diagnose(problem_, wrong); !known.sentence.empty()) {
+  if (diagnosis const known = diagnose(problem_, claim_, wrong); !known.sentence.empty()) {
     wrong.sentence += "; " + known.sentence;
     if (!wrong.bug_class) wrong.bug_class = known.bug_class;
   } else if (auto const& factor = factor_of_row(wrong)) {

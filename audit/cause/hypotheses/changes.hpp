@@ -22,10 +22,11 @@ supposition solves(problem_question concerned, draft_change change);
 /// Its model is the one that `widen` makes of the claim's.
 supposition has_model(std::function<void(problem::kernel_model&)> widen);
 
-/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition.
+/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition, and how a diagnosis puts
+/// a plain mistake.
 inline auto adds_problems_to(hypothesis_list& to) {
-  return [&to](std::string name, std::string sentence, supposition how) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem, std::move(how)});
+  return [&to](std::string name, std::string sentence, supposition how, std::optional<plain_mistake> plain = {}) {
+    to.push_back({.name = std::move(name), .sentence = std::move(sentence), .suppose = std::move(how), .plain = plain});
   };
 }
 /// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/cases/bug_class.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -44,12 +45,19 @@ enum class precision_scope : std::uint8_t {
   fitted,  ///< of all outputs, by a threshold of which several were tried
 };
 
+/// A mistake that is plain enough to be asked of every wrong element, by its row alone.
+struct plain_mistake {
+  char const* answer;  ///< what O is then: "the answer without the mask"
+  audit::bug_class bug_class;
+};
+
 struct hypothesis {
   std::string name;      ///< in reports: "band-top-left"
   std::string sentence;  ///< the mistake as a clause: "the band is aligned top-left"
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::supposition suppose;
   precision_scope scope = precision_scope::all;
+  std::optional<plain_mistake> plain{};
   bool fits_answers = false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
 };
 

@@ -84,9 +84,11 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
              [](problem_draft& p) { p.scale.reset(); }));
   add("scale-is-default", "an explicit scale is ignored: 1/√d is used",
       solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
-             [](problem_draft& p) { p.scale.reset(); }));
+             [](problem_draft& p) { p.scale.reset(); }),
+      plain_mistake{"the answer with the default scale", bug_class::accuracy});
   add("scale-ignored", "there is no scale: scores are q·k",
-      solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }));
+      solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }),
+      plain_mistake{"the answer with scale 1", bug_class::accuracy});
   add("scale-twice", "the scale is applied twice",
       solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
              [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
@@ -94,7 +96,8 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
       solves([](owned_problem const& p) { return p.draft().scale && *p.draft().scale < 0; },
              [](problem_draft& p) { p.scale = std::abs(*p.scale); }));
   // --- the softcap ---
-  add("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }));
+  add("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }),
+      plain_mistake{"the answer without the softcap", bug_class::softcap_order});
   // σ·c·tanh(q·k/c) is the softcap σ·c of σ·(q·k).
   add("softcap-before-scale", "the softcap comes before the scale",
       solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
@@ -108,7 +111,8 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
-  add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }));
+  add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }),
+      plain_mistake{"the answer without the bias", bug_class::accuracy});
   add_uses_of_the_first(to, "bias", &problem_draft::bias);
 }
 

@@ -98,6 +98,16 @@ calls weighs_equally(answered_call const& call, answered_call const*) {
   return with_problem(with_lse_beside_maximum(call, score), std::move(draft));
 }
 
+/// Every key weighs the same, hidden ones too.
+calls weighs_all_equally(answered_call const& call, answered_call const* before) {
+  problem_draft shown = call.problem.draft();
+  if (!shown.mask && !shown.block_mask && shown.band == problem::band{}) return {};
+  shown.mask.reset(), shown.band = {};
+  shown.block_mask.reset(), shown.block_q = shown.block_k = 0;
+  auto const open = with_problem(call, std::move(shown));
+  return open.empty() ? open : weighs_equally(open.front(), before);
+}
+
 /// A number ε is added to the sum of the weights: a key with the score m + ln ε and the value 0.
 supposition adds_to_sum(double epsilon) {
   return [=](answered_call const& call, answered_call const*) -> calls {
@@ -198,7 +208,10 @@ void add_hypotheses_of_results(hypothesis_list& to) {
       of_merges(maps_lse_beside_maximum(plus_log_of_sum)));
   add("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
   add("answer-0", "the answer is 0", answers_zero);
-  add("weights-equal", "every visible key weighs the same", weighs_equally);
+  add("weights-equal", "every visible key weighs the same", weighs_equally,
+      plain_mistake{"the mean of the visible rows of V", bug_class::weak_test});
+  add("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
+      plain_mistake{"the mean of all rows of V", bug_class::weak_test});
   add("not-divided", "O is not divided by the sum of the weights", is_not_divided);
   for (double const epsilon : {1e-20, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3})
     add(fmt::format("sum-plus-{:g}", epsilon), fmt::format("{:g} is added to the sum of the weights", epsilon),

@@ -20,10 +20,12 @@ void map_mask(problem_draft& p, std::byte (*f)(std::byte)) {
 
 void add_masks(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
-  add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }));
+  add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }),
+      plain_mistake{"the answer without the mask", bug_class::mask_polarity});
   add("mask-inverted", "the mask is inverted: true hides instead of attending", solves(is_masked, [](problem_draft& p) {
         map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
-      }));
+      }),
+      plain_mistake{"the answer with the mask inverted", bug_class::mask_polarity});
   add_uses_of_the_first(to, "mask", &problem_draft::mask);
   add("mask-low-bit", "of a byte of the mask only the lowest bit counts",
       solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
@@ -37,10 +39,12 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   // --- alignment ---
   add("band-top-left", "the band is aligned top-left",
       solves([](owned_problem const& p) { return is_banded(p) && band_of(p).diagonal != 0; },
-             [](problem_draft& p) { p.band.diagonal = 0; }));
+             [](problem_draft& p) { p.band.diagonal = 0; }),
+      plain_mistake{"the answer with the band aligned top-left", bug_class::causal_alignment});
   add("band-bottom-right", "the band is aligned bottom-right",
       solves([](owned_problem const& p) { return is_banded(p) && band_of(p).diagonal != bottom_right(p.draft()); },
-             [](problem_draft& p) { p.band.diagonal = bottom_right(p); }));
+             [](problem_draft& p) { p.band.diagonal = bottom_right(p); }),
+      plain_mistake{"the answer with the band aligned bottom-right", bug_class::causal_alignment});
   // --- edges ---
   auto const is_window = [](owned_problem const& p) { return band_of(p).left >= 0 && band_of(p).right >= 0; };
   auto const has_left = [](owned_problem const& p) { return band_of(p).left >= 0; };
@@ -50,9 +54,11 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   add("left-edge-outside", "the left edge of a window is outside, one key too few",
       solves(has_more_left, [](problem_draft& p) { --p.band.left; }));
   add("left-one-more", "the left edge of a window is one key too far",
-      solves(has_left, [](problem_draft& p) { ++p.band.left; }));
+      solves(has_left, [](problem_draft& p) { ++p.band.left; }),
+      plain_mistake{"the answer with a window one key too far to the left", bug_class::window_edge});
   add("right-one-more", "the right edge of a band is one key too far",
-      solves(has_right, [](problem_draft& p) { ++p.band.right; }));
+      solves(has_right, [](problem_draft& p) { ++p.band.right; }),
+      plain_mistake{"the answer with a band one key too far to the right", bug_class::window_edge});
   add("window-right-one-more", "the right edge of a window with two edges is one key too far",
       solves(is_window, [](problem_draft& p) { ++p.band.right; }));
   add("right-edge-outside", "the right edge of a band is outside, one key too few",
@@ -61,7 +67,8 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
       solves([](owned_problem const& p) { return band_of(p).left > 0 && band_of(p).right > 0; },
              [](problem_draft& p) { --p.band.left, --p.band.right; }));
   add("window-one-wider", "both edges of a window are one key too far",
-      solves(is_window, [](problem_draft& p) { ++p.band.left, ++p.band.right; }));
+      solves(is_window, [](problem_draft& p) { ++p.band.left, ++p.band.right; }),
+      plain_mistake{"the answer with a window one key too wide", bug_class::window_edge});
   add("right-0", "the right edge of a band is always the diagonal",
       solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
   // --- a band, or an edge, that is not looked at ---
@@ -75,7 +82,8 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   add("band-ignored-with-mask", "the band is ignored where there is a mask",
       solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
              [](problem_draft& p) { p.band = {}; }));
-  add("band-ignored", "the band is ignored", solves(is_banded, [](problem_draft& p) { p.band = {}; }));
+  add("band-ignored", "the band is ignored", solves(is_banded, [](problem_draft& p) { p.band = {}; }),
+      plain_mistake{"the answer without the band", bug_class::causal_alignment});
   add("band-of-first-query", "every query sees the keys of query 0",
       solves([](owned_problem const& p) { return is_banded(p) && p.size().n > 1 && is_small(p); },
              [](problem_draft& p) {
@@ -84,7 +92,8 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
              }));
   add("mask-and-band-ignored", "mask and band are ignored",
       solves([](owned_problem const& p) { return is_banded(p) || is_masked(p); },
-             [](problem_draft& p) { p.band = {}, p.mask.reset(); }));
+             [](problem_draft& p) { p.band = {}, p.mask.reset(); }),
+      plain_mistake{"the answer without the mask and the band", bug_class::mask_polarity});
   // --- a band where none is asked ---
   auto const is_open = [](owned_problem const& p) { return band_of(p).right < 0; };
   add("causal-unasked-bottom-right", "a causal mask, aligned bottom-right, is applied where none is asked",
