@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,27 +72,34 @@ def parts_of(folder: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (folder / "shards").glob("*.json")}
 
 
-def test_merged_reports_are_those_without_parts(cluster: Any, wrong: str, alone: dict[str, Any], tmp_path: Path) -> None:
-    found = campaign(["builtin", wrong], SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
+@pytest.fixture(scope="module")
+def judged(cluster: Any, wrong: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Campaign]:
+    """A campaign of three parts, and its folder, which tests copy."""
+    folder = tmp_path_factory.mktemp("judged")
+    return folder, campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=lambda line: None, **ASKED)
+
+
+def test_merged_reports_are_those_without_parts(judged: tuple[Path, Campaign], alone: dict[str, Any]) -> None:
+    folder, found = judged
     assert [one.verdict for one in found.judged] == ["certified", "refuted"]
     assert found.verdict == "refuted" and not found and bool(found.judged[0])
     assert reports_of(found) == alone
-    assert len(parts_of(tmp_path)) == 6
+    assert len(parts_of(folder)) == 6
 
 
-def test_a_part_that_was_removed_is_judged_again_and_no_other(cluster: Any, wrong: str, alone: dict[str, Any],
-                                                             tmp_path: Path) -> None:
-    campaign(wrong, SEED, cluster, folder=tmp_path, shards=3, progress=lambda line: None, **ASKED)
-    before = parts_of(tmp_path)
-    gone, broken, kept = sorted(before)
-    (tmp_path / "shards" / gone).unlink()
-    half = (tmp_path / "shards" / broken).read_bytes()
-    (tmp_path / "shards" / broken).write_bytes(half[:len(half) // 2])
+def test_a_part_that_was_removed_is_judged_again_and_no_other(cluster: Any, wrong: str, judged: tuple[Path, Campaign],
+                                                             alone: dict[str, Any], tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(judged[0], tmp_path / "copy"))
+    before = parts_of(folder)
+    gone, broken, *kept = sorted(before)
+    (folder / "shards" / gone).unlink()
+    half = (folder / "shards" / broken).read_bytes()
+    (folder / "shards" / broken).write_bytes(half[:len(half) // 2])
     said: list[str] = []
-    found = campaign(wrong, SEED, cluster, folder=tmp_path, shards=3, progress=said.append, **ASKED)
-    after = parts_of(tmp_path)
-    assert set(after) == set(before) and after[kept] == before[kept] and len(said) == 2
-    assert reports_of(found) == {wrong: alone[wrong]}
+    found = campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=said.append, **ASKED)
+    after = parts_of(folder)
+    assert set(after) == set(before) and all(after[name] == before[name] for name in kept) and len(said) == 2
+    assert reports_of(found) == alone
 
 
 def test_a_part_that_is_delivered_twice_counts_once(cluster: Any, alone: dict[str, Any], tmp_path: Path) -> None:
@@ -216,18 +224,18 @@ def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path,
     assert len(said) == 2, "a result is not asked again"
 
 
-def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: str, tmp_path: Path) -> None:
-    given: dict[str, Any] = {"folder": tmp_path, "shards": 2, "progress": lambda line: None, **ASKED}
-    campaign(["builtin", wrong], SEED, cluster, **given)
-    for part in parts_of(tmp_path):
-        report = json.loads((tmp_path / "shards" / part).read_bytes())
+def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: str, judged: tuple[Path, Campaign],
+                                                           tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(judged[0], tmp_path / "copy"))
+    for part in parts_of(folder):
+        report = json.loads((folder / "shards" / part).read_bytes())
         facts = report["shard"]["facts"]
         if facts["index"] == 1:  # as of a machine whose built-in kernel has another name
             facts["reports"][0]["kernel"] = "another"
             text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             report["shard"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
-            (tmp_path / "shards" / part).write_text(json.dumps(report))
-    right, refuted = campaign(["builtin", wrong], SEED, cluster, **given).judged
+            (folder / "shards" / part).write_text(json.dumps(report))
+    right, refuted = campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=pytest.fail, **ASKED).judged
     assert right.verdict == "undecided" and right.sentence.startswith("attest merge: ")
     assert refuted.verdict == "refuted" and refuted.sentence.startswith("part ") and right.file is refuted.file is None
     assert right.undecided == (right.sentence,) and refuted.undecided[0].startswith("attest merge: ")

@@ -43,7 +43,8 @@ def test_a_callable_is_audited(words: list[str], tmp_path: Path) -> None:
 def test_exit_status_and_tracebacks(tmp_path: Path) -> None:
     done = run("audit", "kernels:mean_of_values", *SMALL, cwd=tmp_path)
     assert done.returncode == 1 and "REFUTED" in done.stdout
-    done = run("audit", "kernels:raises_on_long", "--quick", "--seed", "1", "--only", "accuracy", "--draws", "0", cwd=tmp_path)
+    done = run("audit", "kernels:raises_on_long", "--quick", "--seed", "1", "--only", "accuracy", "--draws", "0", "--fail-fast",
+               cwd=tmp_path)
     assert done.returncode == 1 and "in raises_on_long" in done.stderr
     for words, says in ((["audit", "kernels:nothing"], "attest: kernel: kernels has no 'nothing'"),
                         (["audit", "kernels:plain", "--only", "nonsense"], "attest: only: no check"),

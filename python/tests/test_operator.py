@@ -348,7 +348,7 @@ def test_what_is_wrong_with_it_is_said(given: dict[str, Any], says: str) -> None
 
 def test_comparing_meets_sinks() -> None:
     both = attest.compare({"right": kernels.entries, "ignores": kernels.sinks_ignored}, quick=True, seed=1, draws=0,
-                          only=["sinks", "lengths", "packed"], progress=False)
+                          only=["sinks/5", "sinks/by-head", "sinks/window", "lengths", "packed"], progress=False)
     assert both.refuted == ["ignores"] and both.differences
     assert all("/sinks/" in one.case and one.wrong == ["ignores"] for one in both.differences), both.text
 
