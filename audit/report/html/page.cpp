@@ -9,6 +9,7 @@
 #include "audit/report/html/coverage.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
+#include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
