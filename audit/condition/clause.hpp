@@ -36,11 +36,10 @@ struct number_row {
   char const* name;
   std::int64_t plain;            ///< that of a small plain call
   std::int64_t lowest, highest;  ///< that are asked for
+  /// Is it a number of the band, the mask, … that this feature adds?
+  bool (*is_of)(feature_row const&) = [](feature_row const&) { return false; };
 };
 number_row const& row_of(form_number of) noexcept;
-
-/// Has the form a feature of this group?
-bool has_any(call_form const& form, feature_group group) noexcept;
 
 std::int64_t value_of(call_form const& form, form_number of) noexcept;
 /// The form with that number changed: `heads` and `kv_heads` keep the group, `group` the number of kv heads. Nothing

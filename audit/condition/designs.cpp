@@ -26,15 +26,12 @@ bool claims(condition_clause const& one, feature_row const& row) {
   using kind = condition_clause::kind;
   switch (one.is) {
     case kind::feature:
+    case kind::negative_scale:
       return one.option == row.id ||
              (!one.absent && row.group != feature_group::numbers && row_of(one.option).group == row.group);
     case kind::group:
     case kind::shape: return row_of(one.option).group == row.group;
-    case kind::negative_scale: return row.id == feature::scale;
-    case kind::number:
-      return ((one.of == form_number::left || one.of == form_number::diagonal) && row.group == feature_group::band) ||
-             (one.of == form_number::mask_byte && row.group == feature_group::mask) ||
-             (one.of == form_number::cap && row.id == feature::softcap);
+    case kind::number: return row_of(one.of).is_of(row);
     default: return false;
   }
 }
@@ -55,16 +52,12 @@ call_form different(call_form const& base, call_form const& like, std::vector<co
        {form_number::b, form_number::n, form_number::m, form_number::d, form_number::dv, form_number::threads})
     if (!about(clauses, of)) form = with(form, of, value_of(like, of)).value_or(form);
   for (feature_row const& row : feature_table()) {
-    // One of each group: that which a clause names stays.
-    if (std::ranges::any_of(clauses, [&](condition_clause const& one) { return claims(one, row); })) continue;
-    if (row.group == feature_group::mask) form.mask_over.reset(), form.mask_byte = 1;
-    if (row.group == feature_group::bias) form.bias_over.reset();
-    if (like.options.has(row.id)) form.options.add(row.id);
-    else form.options.remove(row.id);
+    // One of each group: the feature that a clause names stays.
+    bool const stays = std::ranges::any_of(clauses, [&](condition_clause const& one) { return claims(one, row); });
+    if (!stays) like.options.has(row.id) ? form.options.add(row.id) : form.options.remove(row.id);
+    if (!form.options.has(row.id) && (!stays || row.number)) reset(form, row.id);
   }
-  if (!form.options.has(feature::softcap)) form.cap.reset();
   if (!about(clauses, form_number::diagonal)) form.diagonal.reset();
-  form.scale = form.options.has(feature::scale) ? form.scale : std::nullopt;
   if (about(clauses, form_number::left)) return form;
   form.length = std::min(base.length > 0 ? base.length : like.length, form.size.m);
   return form;
@@ -172,8 +165,9 @@ std::vector<call_form> path_between(call_form const& from, call_form const& to) 
         if (row.group == group) to.options.has(row.id) ? f.options.add(row.id) : f.options.remove(row.id);
       f.length = std::min(std::max(f.length, to.length), f.size.m);
     });
-  for (feature const number : {feature::scale, feature::softcap})
-    step([&](call_form& f) { to.options.has(number) ? f.options.add(number) : f.options.remove(number); });
+  for (feature_row const& row : feature_table())
+    if (row.number)
+      step([&](call_form& f) { to.options.has(row.id) ? f.options.add(row.id) : f.options.remove(row.id); });
   step([&](call_form& f) { f.threads = to.threads; });
   step([&](call_form& f) { f.size.b = to.size.b; });
   step([&](call_form& f) { f.size.d = to.size.d; });

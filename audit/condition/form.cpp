@@ -24,7 +24,7 @@ void take_axes(owned_tensor const& tensor, feature_group group, call_form& form)
   broadcast_axes const over{shape[0] > 1, shape[1] > 1, shape[2] > 1};
   for (feature_row const& row : feature_table()) {
     if (row.group != group || !form.options.has(row.id)) continue;
-    auto const usual = usual_axes(row.id);
+    auto const usual = *row.axes;
     if ((s.b > 1 && usual[0] != over[0]) || (s.hq > 1 && usual[1] != over[1]) || (s.n > 1 && usual[2] != over[2]))
       axes_over(form, group) = over;
   }
@@ -48,13 +48,10 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);
   if (draft.mask) take_mask(*draft.mask, *form);
   if (draft.bias) take_axes(*draft.bias, feature_group::bias, *form);
-  for (feature_row const& row : feature_table())
-    if (row.group == feature_group::band && form->options.has(row.id)) {
-      std::int64_t const usual = row.id == feature::causal_top_left ? 0 : form->size.m - form->size.n;
-      constexpr std::int64_t most = std::int64_t{1} << 40;
-      if (draft.band.diagonal != usual) form->diagonal = std::clamp(draft.band.diagonal, -most, most);
-    }
-  if (draft.softcap != 0 && draft.softcap != 50) form->cap = draft.softcap;
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (draft.band != problem::band{} && draft.band.diagonal != band_of(*form).diagonal)
+    form->diagonal = std::clamp(draft.band.diagonal, -most, most);
+  if (draft.softcap != 0 && draft.softcap != usual_cap) form->cap = draft.softcap;
   std::int64_t const left = std::clamp<std::int64_t>(draft.band.left, 0, std::int64_t{1} << 20);
   if (form->options.has(feature::window)) form->length = left + 1;
   if (form->options.has(feature::symmetric_window)) form->length = std::max<std::int64_t>(left, 1);

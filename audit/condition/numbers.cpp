@@ -11,6 +11,10 @@
 namespace attest::audit {
 namespace {
 
+constexpr bool of_band(feature_row const& row) { return row.group == feature_group::band; }
+constexpr bool of_mask(feature_row const& row) { return row.group == feature_group::mask; }
+constexpr bool of_cap(feature_row const& row) { return row.number == &call_form::cap; }
+
 constexpr std::array<number_row, number_count> rows{{
     {form_number::b, "b", 1, 1, 512},
     {form_number::heads, "heads", 1, 1, 512},
@@ -21,20 +25,15 @@ constexpr std::array<number_row, number_count> rows{{
     {form_number::dv, "dv", 8, 1, 576},
     {form_number::threads, "threads", 0, 0, 64},
     {form_number::kv_heads, "kv heads", 1, 1, 512},
-    {form_number::left, "left", 0, 0, 8192},
-    {form_number::cap, "softcap", 50, 1, 1024},
-    {form_number::mask_byte, "mask byte", 1, 1, 255},
-    {form_number::diagonal, "diagonal", 0, -4096, 4096},
+    {form_number::left, "left", 0, 0, 8192, of_band},
+    {form_number::cap, "softcap", static_cast<std::int64_t>(usual_cap), 1, 1024, of_cap},
+    {form_number::mask_byte, "mask byte", 1, 1, 255, of_mask},
+    {form_number::diagonal, "diagonal", 0, -4096, 4096, of_band},
 }};
 
 bool power_of_two(std::int64_t x) noexcept { return x > 0 && std::has_single_bit(static_cast<std::uint64_t>(x)); }
 
 }  // namespace
-
-bool has_any(call_form const& form, feature_group group) noexcept {
-  return std::ranges::any_of(feature_table(),
-                             [&](feature_row const& row) { return row.group == group && form.options.has(row.id); });
-}
 
 number_row const& row_of(form_number of) noexcept { return rows[static_cast<std::size_t>(of)]; }
 
@@ -50,20 +49,12 @@ std::int64_t value_of(call_form const& form, form_number of) noexcept {
     case form_number::dv: return s.dv;
     case form_number::threads: return form.threads;
     case form_number::kv_heads: return s.hk;
-    case form_number::left:
-      return form.options.has(feature::window)             ? form.length - 1
-             : form.options.has(feature::symmetric_window) ? form.length
-                                                           : -1;
+    case form_number::left: return band_of(form).left;
     case form_number::cap:
-      return form.options.has(feature::softcap)
-                 ? static_cast<std::int64_t>(std::round(std::clamp(form.cap.value_or(50), 0.0, 0x1p40)))
-                 : 0;
+      if (!form.options.has(feature::softcap)) return 0;
+      return static_cast<std::int64_t>(std::round(std::clamp(form.cap.value_or(usual_cap), 0.0, 0x1p40)));
     case form_number::mask_byte: return form.mask_byte;
-    case form_number::diagonal:
-      return !has_any(form, feature_group::band)          ? 0
-             : form.diagonal                              ? *form.diagonal
-             : form.options.has(feature::causal_top_left) ? 0
-                                                          : s.m - s.n;
+    case form_number::diagonal: return band_of(form).diagonal;
   }
   return 0;
 }

@@ -91,18 +91,13 @@ class searcher {
   /// How far a window reaches, how high the cap is, what the bytes of the mask are: where it matters, the number says
   /// it, and the feature with it.
   void describe_option_numbers() {
-    auto const drop = [&](auto&& fits) {
+    auto const say_feature_by = [&](form_number of) {
       std::erase_if(found_.clauses, [&](condition_clause const& one) {
-        return one.is == condition_clause::kind::feature && fits(one.option);
+        bool const any_shape = one.is == condition_clause::kind::shape && one.over == axes_pattern{};
+        return (one.is == condition_clause::kind::feature || any_shape) && row_of(of).is_of(row_of(one.option));
       });
     };
-    if (base_.mask_byte != 1 && describe(form_number::mask_byte, 1))
-      std::erase_if(found_.clauses, [](condition_clause const& one) {
-        return one.is == condition_clause::kind::feature
-                   ? row_of(one.option).group == feature_group::mask
-                   : one.is == condition_clause::kind::shape && row_of(one.option).group == feature_group::mask &&
-                         one.over == axes_pattern{};
-      });
+    if (base_.mask_byte != 1 && describe(form_number::mask_byte, 1)) say_feature_by(form_number::mask_byte);
     if (base_.diagonal) describe(form_number::diagonal, std::nullopt);
     bool const window = base_.options.has(feature::window), symmetric = base_.options.has(feature::symmetric_window);
     if ((window || symmetric) && value(form_number::left) > 1) {
@@ -111,14 +106,13 @@ class searcher {
         call_form other = base_;
         other.options.remove(window ? feature::window : feature::symmetric_window);
         other.options.add(window ? feature::symmetric_window : feature::window);
-        if (wrong(with(other, form_number::left, value(form_number::left))))
-          drop([](feature option) { return row_of(option).group == feature_group::band; });
+        if (wrong(with(other, form_number::left, value(form_number::left)))) say_feature_by(form_number::left);
       }
     }
     if (integer const cap = value(form_number::cap); cap > 0)
       for (integer const other : {integer{4}, integer{400}})
         if (right(with(base_, form_number::cap, other))) {
-          if (describe(form_number::cap, other)) drop([](feature option) { return option == feature::softcap; });
+          if (describe(form_number::cap, other)) say_feature_by(form_number::cap);
           break;
         }
   }

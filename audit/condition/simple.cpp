@@ -45,11 +45,7 @@ class simplifier {
       options.each([&](feature option) {
         call_form without = base_;
         without.options.remove(option);
-        if (option == feature::scale) without.scale.reset();
-        if (option == feature::softcap) without.cap.reset();
-        if (row_of(option).group == feature_group::band) without.diagonal.reset();
-        if (row_of(option).group == feature_group::mask) without.mask_over.reset(), without.mask_byte = 1;
-        if (row_of(option).group == feature_group::bias) without.bias_over.reset();
+        reset(without, option);
         changed |= take(without);
       });
       if (base_.bias_over) {

@@ -45,7 +45,7 @@ condition_clause describe_shape(call_form& base, feature option, form_asker cons
   call_form drawn = swapped(base, option, plain);
   auto& over = axes_over(drawn, group);
   over = {declared[0] && s.b > 1, declared[1] && s.hq > 1, declared[2] && s.n > 1};
-  if (over == usual_axes(plain)) over.reset();
+  if (over == row_of(plain).axes) over.reset();
   if (ask(drawn) != answer::wrong) return clause_of(kind::feature, option);
   // Which hides less of what is wrong.
   base = drawn;
@@ -61,7 +61,7 @@ condition_clause describe_shape(call_form& base, feature option, form_asker cons
     if (ask(other) != answer::wrong) shape.over[axis] = has;
   }
   // A shape that is the feature's own has its name.
-  auto const is_own = [&](std::size_t axis) { return shape.over[axis] == usual_axes(plain)[axis]; };
+  auto const is_own = [&](std::size_t axis) { return shape.over[axis] == (*row_of(plain).axes)[axis]; };
   if (is_own(0) && is_own(1) && is_own(2)) return clause_of(kind::feature, plain);
   return shape;
 }

@@ -10,7 +10,6 @@
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/judge/by_law.hpp"
-#include "audit/condition/clause.hpp"
 #include "audit/findings/kernel_again.hpp"
 
 namespace attest::audit {

@@ -131,7 +131,7 @@ void draw_axes(support const& answers, call_form& form, random_stream& random) {
     if (group != feature_group::mask && group != feature_group::bias) return;
     if (random.below(3) == 0) return;
     broadcast_axes const drawn = all_axes[static_cast<std::size_t>(random.below(std::ssize(all_axes)))];
-    if (drawn != usual_axes(one) && answers.answers(group, drawn)) axes_over(form, group) = drawn;
+    if (drawn != row_of(one).axes && answers.answers(group, drawn)) axes_over(form, group) = drawn;
   });
 }
 

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/judge/judge_outputs.hpp"
@@ -126,25 +125,6 @@ TEST_CASE("files keep packed and paged problems, in every order of axes", "[unit
         CHECK(same_bytes(*again.outputs.o, *entry.outputs.o));
         CHECK(same_bytes(*again.outputs.lse, *entry.outputs.lse));
       }
-}
-
-TEST_CASE("a form with features of version 2 is recognised, and needs that version", "[unit]") {
-  for (feature const one : {feature::sink, feature::dropout, feature::block_mask, feature::lengths, feature::packed,
-                            feature::paged}) {
-    random_stream random(3, row_of(one).name);
-    call_form form{.size = {3, 4, 2, 20, 20, 16, 16}, .length = 5};
-    form.options.add(one), form.options.add(feature::causal);
-    problem_draft const draft = draft_of(form, problem::element_type::f32, random);
-    CHECK_FALSE(draft.is_of_version_1());
-    auto const seen = form_of(draft);
-    REQUIRE(seen.has_value());
-    INFO(row_of(one).name);
-    CHECK(seen->options.has(one));
-    CHECK(seen->size.b == 3);
-  }
-  CHECK(exclude(feature::packed, feature::mask));
-  CHECK(exclude(feature::packed, feature::paged));
-  CHECK_FALSE(exclude(feature::sink, feature::dropout));
 }
 
 }  // namespace attest::tests
