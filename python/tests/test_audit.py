@@ -74,7 +74,7 @@ def test_other_layouts(layout: str) -> None:
 def test_a_wrong_callable_is_refuted_and_what_it_computes_is_named() -> None:
     report = attest.audit(kernels.mean_of_values, only="worked-examples", **SMALL)
     assert report.verdict == "refuted" and not report
-    assert "the mean of all rows of V" in report.findings[0]["sentence"]
+    assert "the mean of the visible rows of V" in report.findings[0]["sentence"]
     reproducer = report.findings[0]["reproducer"]
     assert "attest_attention._worker" in reproducer and "kernels:mean_of_values" in reproducer
 

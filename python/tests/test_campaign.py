@@ -20,6 +20,8 @@ import pytest
 
 distributed = pytest.importorskip("distributed", reason="campaigns need Dask")
 
+from processes import wait_for_handler  # noqa: E402
+
 from attest_attention import _audit, _program, _shards  # noqa: E402
 from attest_attention._campaign import Campaign, campaign, outcomes  # noqa: E402
 from attest_attention._signature import Options  # noqa: E402
@@ -269,6 +271,7 @@ def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws
         for child in children(os.getpid()):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a child that has ended
                 if Path(f"/proc/{child}/exe").resolve().name == "attest":
+                    wait_for_handler(child)
                     time.sleep(seconds)
                     os.kill(child, signal.SIGTERM)
         time.sleep(0.05)
@@ -306,7 +309,7 @@ def test_a_key_is_what_decides_a_report(tmp_path: Path) -> None:
 
 def test_a_report_of_another_kernel_part_or_version_is_not_taken(tmp_path: Path) -> None:
     task = _shards.Task(_shards.Identity("k.so", "abc", ""), (), 1, 2, "9.9", str(tmp_path), "", "")
-    right = {"attest": "9.9", "shard": {"index": 1, "of": 2, "complete": True}, "kernel_builds": [{"sha256": "abc"}]}
+    right = {"attest": "9.9", "shard": {"facts": {"index": 1, "of": 2}}, "kernel_builds": [{"sha256": "abc"}]}
     task.check(right)
     interrupted = {"verdict": "undecided", "evidence": {"not_asked": [{"what": "checks", "why": "--only"},
                                                                       {"what": "8 of 9 inputs", "why": "interrupted"}]}}
@@ -315,7 +318,7 @@ def test_a_report_of_another_kernel_part_or_version_is_not_taken(tmp_path: Path)
     refuted = right | interrupted | {"verdict": "refuted"}
     task.check(refuted)  # a finding stands alone
     for report in (right, refuted):
-        for changed in ({"attest": "9.8"}, {"shard": {"index": 2, "of": 2, "complete": True}},
+        for changed in ({"attest": "9.8"}, {"shard": {"facts": {"index": 2, "of": 2}}},
                         {"kernel_builds": [{"sha256": "x"}]}):
             with pytest.raises(_shards.WrongTask):
                 task.check(report | changed)

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("distributed", reason="campaigns need Dask")
 
+from processes import wait_for_handler  # noqa: E402
+
 from attest_attention import _candidates, _program, _shards  # noqa: E402
 from attest_attention._candidates import candidates  # noqa: E402
 from attest_attention._candidates_page import page_of  # noqa: E402
@@ -191,6 +193,7 @@ def test_a_kernel_that_kills_its_worker_is_undecided_and_no_other(cluster: Any, 
 def test_a_candidate_whose_audit_is_ended_from_outside_has_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(words: list[str]) -> subprocess.CompletedProcess[str]:
         process = subprocess.Popen([_program.program(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        wait_for_handler(process.pid)
         time.sleep(0.5)
         process.terminate()
         return subprocess.CompletedProcess(words, process.wait(), "", process.communicate()[1])
