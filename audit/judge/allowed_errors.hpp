@@ -16,9 +16,9 @@
 
 namespace attest::audit {
 
-/// The largest error |got − truth| of an answer that is judged right, for O and LSE of one row:
+/// The largest error |got − truth| that still passes, for O and LSE of one row:
 ///   0    the judge asks for exactly one answer, by a rule of docs/semantics.md: 0, −∞ or NaN
-///   NaN  right is what is not finite (of an LSE: NaN or +∞)
+///   NaN  any non-finite answer is right (for an LSE: NaN or +∞)
 ///   +∞   the element is not judged, or its value is left open
 struct row_allowance {
   std::int64_t b = 0, h = 0, i = 0;
@@ -27,11 +27,11 @@ struct row_allowance {
   double lse = 0;
 };
 
-/// The part of an error that the judge lets pass: of `bound`, of the known weights of section 5 of docs/bound.md and,
-/// where the element is judged by dominance, of Clause H. Where these two allow more on one side of the exact value
-/// than on the other, it is the larger side.
-/// Requires  lowest ≤ truth ≤ highest; `hull` where Clause H is asked
-/// Ensures   an answer that is further from the truth is judged wrong; not below what is judged right
+/// The largest error that still passes. It is the smallest error that one of these admits: `bound`, the known weights
+/// (section 5 of docs/bound.md) and, if the element is judged by dominance, Clause H. If known weights or Clause H
+/// admit more on one side of the exact value than on the other, the larger side counts.
+/// Requires  lowest ≤ truth ≤ highest; `hull` if Clause H applies
+/// Ensures   an answer that is further from the truth is judged wrong; no answer with a larger error is judged right
 inline double largest_admitted(reference::error_bound const& bound, double lowest, double highest,
                                std::optional<value_hull> const& hull) noexcept {
   if (bound.by == reference::judged_by::nothing || !(bound.size < reference::infinity)) return reference::infinity;
@@ -47,7 +47,7 @@ inline double largest_admitted(reference::error_bound const& bound, double lowes
 /// Which tiers give the bounds of a row that the machine tier encloses.
 enum class bounds_of : std::uint8_t {
   both_tiers,    ///< the larger one: the judge refutes by the ball tier, and accepts by either
-  machine_tier,  ///< that of the machine tier alone, proven as well; it costs some hundredth
+  machine_tier,  ///< the bound of the machine tier alone, proven as well; it costs about a hundredth
 };
 
 /// The allowances of the rows of one problem by docs/semantics.md, without the conventions of a contract. Use one
@@ -61,7 +61,7 @@ class allowed_errors {
   }
 
   /// visit(row_allowance const&) for rows i0 ≤ i < i1 of head h of batch b, in order.
-  /// Cost      of both tiers: the ball tier's, some milliseconds for 512 keys
+  /// Cost      both_tiers: the time of the ball tier, some milliseconds for 512 keys
   template <class Visit>
   void each(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, Visit&& visit) {
     auto const take = [&](std::int64_t i, reference::machine::certified_row const* machine) {
@@ -109,7 +109,7 @@ class allowed_errors {
     at_.lse = of_lse(row);
   }
 
-  /// What the ball tier does not judge stays open.
+  /// An element that the ball tier does not judge stays open.
   void from_both(row_type const& row) {
     from_balls();
     if (at_.kind != reference::row_kind::finite) return;

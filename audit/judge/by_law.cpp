@@ -22,7 +22,7 @@ class special_rows {
  public:
   special_rows(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, row_laws const& laws)
       : problem_(problem), outputs_(outputs), claim_(claim), laws_(laws) {
-    // Another problem is asked by the semantics of rows without keys.
+    // The rows of another problem are judged by docs/semantics.md, rows without keys as well.
     of_other_problems_.conventions.empty_row = conventions::row::zero;
     of_other_problems_.conventions.empty_lse = conventions::log::minus_infinity;
   }
@@ -44,7 +44,7 @@ class special_rows {
     hidden_by_length(row);
   }
 
-  /// Where q or a key holds a NaN or an infinity, NaN is right, too: adding a mask to such a score makes it.
+  /// If q or a key holds a NaN or an infinity, NaN is right as well: adding a mask to such a score gives NaN.
   void mean_of_values(row_index const& row) {
     owned_outputs alone = answer_of(row);
     bool const nan_is_right = [&] {
@@ -63,7 +63,7 @@ class special_rows {
     if (!alone.empty()) instead(mean_that_fits(alone, row), alone, row, "the mean of V");
   }
 
-  /// With the dropped keys left out of the mean where that is what the kernel did: the contract does not say.
+  /// The contract does not say whether dropped keys count in the mean. They are left out if the kernel left them out.
   problem_draft mean_that_fits(owned_outputs const& alone, row_index const& row) const {
     problem_draft mean = audit::mean_of_values(problem_, row.b, row.h, row.i);
     if (!problem_.draft().keep) return mean;
@@ -169,10 +169,11 @@ judgement judge_each_by_law(owned_problem const& problem, owned_outputs const& o
   return total;
 }
 
-/// What of the LSE of a row under lse_sink: excluded is judged.
+/// How the LSE of a row is judged under lse_sink: excluded.
 enum class lse_law : std::uint8_t { of_keys, nan_is_right, outside_hypotheses };
 
-/// A maximum with a sink of NaN or +∞ makes a NaN of the LSE; a sink beyond the hypotheses may do anything to it.
+/// If the sink is NaN or +∞, a maximum that includes it makes the LSE NaN. A sink beyond the hypotheses may change the
+/// LSE in any way.
 template <class T>
 lse_law lse_law_of(problem::instance<T> const& p, problem::kernel_model const& model, row_index const& row, double got) {
   reference::element const sink = reference::sink_at(p, row.b, row.h);
@@ -185,7 +186,7 @@ lse_law lse_law_of(problem::instance<T> const& p, problem::kernel_model const& m
   return is_outside_hypotheses(p, model, truth, row.b, row.h, row.i) ? lse_law::outside_hypotheses : lse_law::of_keys;
 }
 
-/// lse_sink: excluded. The LSE is that of `keys`, the same problem without its sink.
+/// lse_sink: excluded. The right LSE is the LSE of `keys`, the same problem without its sink.
 judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& keys, owned_outputs const& lse,
                             contract const& claim, std::span<row_index const> rows, thoroughness how) {
   problem::kernel_model const model = claim.model_for(problem.instance());

@@ -9,9 +9,9 @@
 
 namespace attest::audit {
 
-/// Judges as judge() does, by the conventions of the contract: rows of docs/semantics.md by judge(), the others by what
-/// the contract says of them; the LSE without the sink under lse_sink: excluded; rows that belong to no query by
-/// padding_rows.
+/// Judges as judge() does, by the conventions of the contract. Rows of docs/semantics.md are judged by judge(), the
+/// others by the convention of the contract. Under lse_sink: excluded, the LSE is judged without the sink. Rows that
+/// belong to no query are judged by padding_rows.
 judgement judge_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                        std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
 

@@ -16,7 +16,7 @@ namespace {
 
 using reference::infinity;
 
-/// The sum of the bounds of one row of O (Corollary V of docs/bound.md); nothing where an element is not judged.
+/// The sum of the bounds of one row of O (Corollary V of docs/bound.md). Returns nothing if an element is not judged.
 template <class T>
 std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b,
                                     std::int64_t h, std::int64_t i) {
@@ -31,7 +31,7 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
     if (bound.by == reference::judged_by::nothing) return std::nullopt;
     sum += bound.size;
   }
-  return sum * (1 + 0x1p-40);  // of this sum of at most 2^12 doubles
+  return sum * (1 + 0x1p-40);  // for rounding this sum of at most 2^12 doubles
 }
 
 }  // namespace
@@ -81,8 +81,8 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
   return std::nullopt;
 }
 
-/// The model of a merge by LSE of so many answers of a kernel of model `of`: one level more than its own merges have, and
-/// before it O is rounded to the type of the outputs (docs/bound.md, States).
+/// The model of a merge by LSE of `answers` answers of a kernel of model `of`. It has one level more than its own
+/// merges, and O is rounded to the type of the outputs before that level (docs/bound.md, States).
 problem::kernel_model merge_of_answers(problem::kernel_model of, std::size_t answers) {
   constexpr double up = 1 + 0x1p-50;
   if (of.merge != problem::split_merge::raw) ++of.merge_levels;
@@ -94,8 +94,8 @@ problem::kernel_model merge_of_answers(problem::kernel_model of, std::size_t ans
   return of;
 }
 
-/// Gives the rows of a part whose keys are all hidden the O and LSE of docs/semantics.md, which hide the part from a merge,
-/// if the contract prescribes others.
+/// In the rows of a part whose keys are all hidden, writes the O and LSE of docs/semantics.md if the contract
+/// prescribes others. These values hide the part from a merge.
 void hide_empty_rows(owned_problem const& part, contract const& claim, owned_outputs& answer) {
   conventions const& says = claim.conventions;
   if (says.empty_row == conventions::row::zero && says.empty_lse == conventions::log::minus_infinity) return;
@@ -209,7 +209,7 @@ void judge_read_weights(audit_case const& kernel_case, case_outputs const& outpu
                       std::nullopt);
             }
           }
-          double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
+          double const slack = static_cast<double>(s.m) * 0x1p-52;  // for rounding this double sum of numbers in [0, 2]
           bool const sums_to_one = !p.has_sink() && !p.keep().present;
           if (whole && sums_to_one && columns == s.m && !(std::abs(sum - 1) <= bounds + 2 * slack))
             wrong(chunks.front(), 0, sum, 1, bounds,

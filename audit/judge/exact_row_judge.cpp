@@ -13,9 +13,9 @@
 namespace attest::audit {
 namespace {
 
-/// Is a number that the kernel may read as 0 (below ω, alone or times σ·log₂ e), or σ where it may be 0, multiplied by
-/// an infinity in the q·k of a visible key? Then the kernel's score is NaN, whatever the exact score is, and the row is
-/// not judged (E10 of docs/bound.md).
+/// Does the q·k of a visible key multiply an infinity by a number that the kernel may read as 0? Such a number is below
+/// ω (alone or times σ·log₂ e), or it is σ if σ may be 0. Then the kernel's score is NaN, whatever the exact score is,
+/// and the row is not judged (E10 of docs/bound.md).
 template <class T>
 bool flushed_meets_infinity(problem::instance<T> const& p, problem::kernel_model const& model,
                             reference::enclosed_row<first_width, T> const& row, std::int64_t b, std::int64_t h,
@@ -51,8 +51,8 @@ template <class T>
 bool is_outside_hypotheses(problem::instance<T> const& p, problem::kernel_model const& model,
                            row_truth<first_width, T> const& truth, std::int64_t b, std::int64_t h, std::int64_t i) {
   using reference::row_kind;
-  // Outside H0 the scores of an honest kernel may overflow: to −∞, so that a NaN in V does not reach the output, or to
-  // NaN where the bias is −∞.
+  // Outside H0 the scores of an honest kernel may overflow: to −∞, and then a NaN in V does not reach the output, or to
+  // NaN if the bias is −∞.
   row_kind const kind = truth.row.kind;
   bool const outside = kind == row_kind::finite
                            ? !truth.bound.says_anything()
@@ -230,7 +230,8 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
     into.max_error = std::max(into.max_error, reference::upper(error));
     if (within != decision::yes) return fail(error_in_bounds);
     if (reference::lower(error) > bound.warning) ++into.suspicious;
-    // Section 5, Theorem (known weights): how far from the answer with the weights that the contract's rounding gives.
+    // Section 5, Theorem (known weights): the distance from the answer with the weights that the contract's rounding
+    // gives.
     double const beside = std::abs(value - bound.known_center);
     if (!(bound.known_size < reference::infinity)) return within;
     into.max_error_in_bounds = std::max(into.max_error_in_bounds, beside / bound.known_size);
@@ -368,7 +369,7 @@ void exact_row_judge<T>::judge_weights(judgement& into) {
   if (first_.row.kind != row_kind::finite || !finite) return;
   if (first_.row.has_sink()) return;  // the weights sum to what the sink leaves, and each is judged
   auto const bound = first_.bound.row_sum();
-  double const slack = static_cast<double>(s.m) * 0x1p-52;  // of this double sum of numbers in [0, 2]
+  double const slack = static_cast<double>(s.m) * 0x1p-52;  // for rounding this double sum of numbers in [0, 2]
   if (bound.by != reference::judged_by::nothing && std::abs(sum - 1) > bound.size + 2 * slack)
     violate(into, "weights", 0, sum, 1, 1, bound.size, std::abs(sum - 1) / bound.size, std::nullopt,
             "the sum of the row's weights, which must be 1 within its bound");

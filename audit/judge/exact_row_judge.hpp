@@ -41,7 +41,7 @@ output_views<T> views_of(problem::instance<T> const& p, owned_outputs const& out
           view_of<T>(p, outputs.weights, false)};
 }
 
-/// How far an answer that is judged right may lie from the exact value: the bound, or by way of known weights.
+/// The largest error that still passes: the smaller of the bound and the bound by known weights.
 inline double admitted(reference::error_bound const& bound, double exact) noexcept {
   return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
 }
@@ -54,8 +54,8 @@ struct value_hull {
   double beyond(double x) const noexcept { return std::max(lowest - x, x - highest); }
 };
 
-/// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is that of the sharper preset. Nothing
-/// is added where that says nothing.
+/// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is the bound of the sharper preset.
+/// Adds nothing if that bound says nothing.
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound);
 
 /// A preset that is sharper than the contract.
@@ -80,7 +80,7 @@ struct row_truth {
   }
 };
 
-/// The LSE of an empty row: −∞, or its sink where that is +∞ or NaN.
+/// The LSE of an empty row: −∞, or its sink if the sink is +∞ or NaN.
 template <unsigned W, class T>
 double lse_of_empty(reference::enclosed_row<W, T> const& row) noexcept {
   return row.empty_lse == reference::number_class::minus_infinity  ? -reference::infinity
@@ -88,8 +88,8 @@ double lse_of_empty(reference::enclosed_row<W, T> const& row) noexcept {
                                                                    : std::numeric_limits<double>::quiet_NaN();
 }
 
-/// Does the bound say nothing about the row (b, h, i), of which `truth` is known? Then none of its elements is judged,
-/// whatever it is.
+/// Does the bound say nothing about the row (b, h, i), whose truth is `truth`? Then none of its elements is judged,
+/// whatever its value.
 template <class T>
 bool is_outside_hypotheses(problem::instance<T> const& p, problem::kernel_model const& model,
                            row_truth<first_width, T> const& truth, std::int64_t b, std::int64_t h, std::int64_t i);
@@ -99,7 +99,7 @@ template <class T>
 value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> const& truth, std::int64_t b,
                    std::int64_t h, std::int64_t c);
 
-/// What a contract says of exact values, and its name for sentences.
+/// The exact values that a contract prescribes, and its name for sentences.
 struct said_by_contract {
   conventions how{};
   std::string name{};
@@ -114,13 +114,13 @@ class exact_row_judge {
                   thoroughness how = thoroughness::report, said_by_contract says = {})
       : problem_(problem), outputs_(outputs), model_(model), sharper_(sharper), how_(how), says_(std::move(says)) {}
 
-  /// Judges one row, with thoroughness::verdict up to its first fault, and compares it with the bounds of `sharper`
-  /// where reference::machine::bounded_again says so.
+  /// Judges one row; under thoroughness::verdict, it stops at the first fault. Compares the row with the bounds of
+  /// `sharper` if reference::machine::bounded_again says so.
   void judge(std::int64_t b, std::int64_t h, std::int64_t i, judgement& into);
 
  private:
-  /// Widths in bits: an element that one does not decide is judged again at the next. At the last every score is known
-  /// to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
+  /// Widths in bits: an element that one width does not decide is judged again at the next. At the last, every score is
+  /// known to 2⁻¹¹⁰, however large scores, biases and softcap are (docs/rounding.md, "Where the judge's widths end").
   static constexpr unsigned first = first_width, second = 256, last = 1152;
 
   void judge_o(judgement& into);
@@ -130,21 +130,21 @@ class exact_row_judge {
   template <class E>
   void by_rule(judgement& into, output_kind output, std::int64_t at, E got, double expected,
                std::optional<bug_class> kind, std::string const& why);
-  /// The same where the exact value is NaN or infinite: any `got` is right if the contract leaves it open.
+  /// The same for an exact value that is NaN or infinite: any `got` is right if the contract leaves it open.
   template <class E>
   void by_rule_unless_open(judgement& into, output_kind output, std::int64_t at, E got, double expected,
                            std::string const& why);
   /// An element of a row without keys and sink, whose value by docs/semantics.md is `usual`.
   template <class E>
   void by_rule_of_empty(judgement& into, output_kind output, std::int64_t at, E got, double expected, double usual);
-  /// Is enough of the row known?
+  /// Is enough known of the row to stop?
   bool enough(judgement const& into) const noexcept { return how_ == thoroughness::verdict && into.failed > before_; }
-  /// Judges |got − truth| ≤ bound, where `truth_at(width)` gives the enclosure of the truth at that width, and
+  /// Judges |got − truth| ≤ bound. `truth_at(width)` gives the enclosure of the truth at that width, and
   /// `bound_at(bounds of the row, truths of the row, enclosure)` the bound.
-  /// Ensures   true where the element passed by Clause D, not by the theorem
+  /// Ensures   true if the element passed by Clause D, not by the theorem
   template <class E, class Truth, class Bound>
   bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at, Bound&& bound_at);
-  /// Evaluates the bounds of `sharper` for the row, where it is one that is compared.
+  /// Evaluates the bounds of `sharper` for the row if this row is compared.
   void bound_again();
   /// Clause H, whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);

@@ -58,7 +58,8 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
   return false;
 }
 
-/// Is the bias between the queries and keys of each entry finite or −∞? An axis over which it broadcasts is read once.
+/// Is every bias between a query and a key of one entry finite or −∞? An axis over which the bias broadcasts is read
+/// once.
 template <class T, class B>
 bool has_nonfinite_bias(problem::instance<T> const& p, problem::view<B const> const& bias) {
   if (!bias.present) return false;
@@ -75,7 +76,7 @@ bool has_nonfinite_bias(problem::instance<T> const& p, problem::view<B const> co
   return false;
 }
 
-/// Is a key hidden from a query of its entry, by a bias of −∞ too?
+/// Is a key hidden from a query of its entry? A bias of −∞ hides a key, too.
 template <class T>
 bool hides_a_key(problem::instance<T> const& p) {
   for (std::int64_t b = 0; b < p.size().b; ++b)

@@ -1,5 +1,5 @@
-// Rows of a sink of +∞ under the convention sink_inf: limit. As t grows the sink takes all weight: O = 0, weights 0,
-// LSE = +∞.
+// Rows with a sink of +∞ under the convention sink_inf: limit. As t grows, the sink takes all the weight: O = 0,
+// weights 0, LSE = +∞.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace attest::audit {
 
-/// The problem without its sink, or nothing where it has none.
+/// The problem without its sink; nothing if it has no sink.
 inline std::optional<owned_problem> without_sink(owned_problem const& problem) {
   if (!problem.draft().sink) return std::nullopt;
   problem_draft keys = problem.draft();
@@ -19,21 +19,21 @@ inline std::optional<owned_problem> without_sink(owned_problem const& problem) {
   return owned_problem::of_valid(std::move(keys));
 }
 
-/// Has the head a sink that counts? One of −∞ is as none.
+/// True if the head has a sink other than −∞ (−∞ means no sink).
 template <class T>
 bool has_a_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h) {
   return reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
 }
 
-/// What is not judged of a row that such a sink takes.
+/// The elements that are not judged in a row whose sink is +∞.
 struct row_of_infinite_sink {
-  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN of them
+  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN
   std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
 };
 
-/// Nothing where the sink of row (b, h, i) is not +∞, or where a score of its keys makes it a NaN row.
+/// Returns nothing if the sink of row (b, h, i) is not +∞, or if a score of its keys makes it a NaN row.
 /// Requires  `keys`, the same problem without its sink
-/// Cost      that of one row of the ball tier, where the sink is +∞
+/// Cost      one row of the ball tier if the sink is +∞
 template <class T>
 std::optional<row_of_infinite_sink> taken_by_sink(problem::instance<T> const& whole, problem::instance<T> const& keys,
                                                   problem::kernel_model const& model, row_index const& row) {

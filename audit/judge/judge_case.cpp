@@ -45,8 +45,8 @@ bool is_finite_row(owned_tensor const& output, std::size_t row, std::int64_t wid
   });
 }
 
-/// May that be wrong of a problem whose values are finite: a NaN or an infinity in O or in a weight, an LSE of NaN or
-/// +∞, or one of −∞ beside an O that is not 0, as that of a query without a key is?
+/// Can this row be wrong although all inputs are finite? True for a NaN or infinity in O or a weight, and for an LSE of
+/// NaN or +∞. True for an LSE of −∞ as well unless O is 0, as in the row of a query without keys.
 bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::sizes const& s, std::int64_t keys) {
   if (outputs.o && !is_finite_row(*outputs.o, row, s.dv, s.dv)) return true;
   if (outputs.weights && !is_finite_row(*outputs.weights, row, s.m, keys)) return true;
@@ -57,8 +57,8 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
   return false;
 }
 
-/// Where rows are sampled, those of the others that hold a NaN or an infinity are judged, too: the values of these
-/// problems are finite, and so are their answers, but for what the contract says of a query that sees no key.
+/// If rows are sampled, other rows that hold a NaN or an infinity are judged as well. The values of these problems are
+/// finite, and so are the right answers, except where the contract prescribes others for queries that see no key.
 void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
                   judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form) return;
@@ -75,8 +75,8 @@ void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, c
   for (violation& wrong : found.violations) into.add(std::move(wrong));
 }
 
-/// The rows of further call n that answer by hidden keys and values, as the contract says, if these differ between the
-/// first call and this one: such rows are not what they were, and are judged by themselves.
+/// The rows of further call n whose answer depends on hidden keys and values by the contract, if those differ between
+/// the first call and this one. The bits of such rows may differ, so that they are judged on their own.
 std::vector<row_index> rows_of_hidden_values(audit_case const& kernel_case, std::size_t n, contract const& claim) {
   problem_draft const &first = kernel_case.problem.draft(), &other = kernel_case.call(n + 1).draft();
   if (first.k.bytes == other.k.bytes && first.v.bytes == other.v.bytes) return {};
@@ -120,7 +120,7 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     if (!usable(n + 1)) continue;
     if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
       auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
-      if (!found) {  // the bits that both have are judged already
+      if (!found) {  // bits that both calls share are judged already
         take(n + 1,
              judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, kernel_case.rows_of(n + 1), rules.how));
         continue;

@@ -1,4 +1,4 @@
-// Judging a case: the outputs of each call against the truth, and those of all calls against each other.
+// Judging a case: the outputs of each call against the truth, and the outputs of all calls against each other.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct judging_rules {
   contract const* claim = nullptr;
   bool reproducible = false;            ///< outputs may not depend on threads, batch position or the rest of the batch
   bool concurrent = false;              ///< calls that threads of the caller make at the same time must be right, too
-  wider_claims const* wider = nullptr;  ///< by which run_case judges a failing case again; none where it is null
+  wider_claims const* wider = nullptr;  ///< for judging a failing case again (run_case); null: never again
   thoroughness how = thoroughness::report;
 
   /// The contracts of the built-in kernel promise it, too.
@@ -39,7 +39,7 @@ struct case_result {
   bool unanswered = false;  ///< a call did not return, for which the kernel may not be to blame
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
-  std::vector<call_reply> replies;       ///< of those that it answered or refused
+  std::vector<call_reply> replies;       ///< of the calls that the kernel answered or refused
   /// Of a failing case that was judged again: the wider presets under which nothing is wrong.
   std::optional<std::vector<holding_preset>> inside = {};
   double kernel_seconds = 0, oracle_seconds = 0;
@@ -50,13 +50,13 @@ struct case_result {
 void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judging_rules const& rules,
                 case_result& into);
 
-/// Judges what the bits that another call has in common with the first do not say of it: rows that belong to no query,
-/// and outputs that the first call does not have.
+/// Judges the elements that equal bits of two calls do not settle: rows that belong to no query, and outputs that the
+/// first call does not have.
 judgement judge_beside(owned_problem const& problem, owned_outputs const& first, owned_outputs const& again,
                        contract const& claim, std::span<row_index const> rows = {},
                        thoroughness how = thoroughness::report);
 
-/// Is an element of the row of `wrong`, which is wrong by another contract, also wrong by this one?
+/// The row of `wrong` is wrong under another contract. Is one of its elements also wrong under this one?
 bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
               violation const& wrong);
 

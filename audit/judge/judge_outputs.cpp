@@ -41,8 +41,8 @@ std::vector<row_block> blocks_of(problem::instance<T> const& p, std::span<row_in
   return blocks;
 }
 
-/// Orders rows so that the first of every head come first, then the second of every head, and so on: where not all are
-/// judged, some of every head are.
+/// Orders rows so that the first row of every head comes first, then the second of every head, and so on. If only some
+/// rows are judged, some of every head are among them.
 void put_heads_in_turn(std::vector<row_index>& rows) {
   std::ranges::sort(rows);
   std::vector<std::pair<std::int64_t, row_index>> turns;
@@ -59,7 +59,8 @@ struct row_counts {
 };
 
 /// Judges rows in order until `most` of them are wrong.
-/// Ensures   counts that do not depend on threads: rows are judged in parts whose sizes follow from the results
+/// Ensures   counts that do not depend on threads: rows are judged in parts, and the sizes of the parts follow from the
+///           results
 template <class IsWrong>
 row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, IsWrong const& is_wrong) {
   std::int64_t judged = 0, wrong = 0, part = most;
@@ -71,7 +72,7 @@ row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, Is
     });
     wrong += std::ranges::count(is_wrong_row, true);
     judged += part;
-    // As long as nothing is wrong, larger parts keep all threads at work.
+    // As long as no row is wrong, larger parts keep all threads at work.
     part = wrong == 0 ? 2 * part : most - wrong;
   }
   return {judged, wrong};
@@ -84,7 +85,7 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
                       std::span<row_index const> rows, thoroughness how) {
   output_views<T> const views = views_of<T>(problem, outputs);
   judgement total = unjudged(outputs);
-  if (total.exist == 0) return total;  // of any number of rows
+  if (total.exist == 0) return total;  // empty outputs, whatever the number of rows
   struct worker {
     tiered_judge<T> rows;
     judgement sum;
@@ -117,7 +118,8 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
   std::int64_t given = std::ssize(rows);
   if (rows.empty())
     for (row_block const& block : blocks) given += block.i1 - block.i0;
-  // Rows that the machine tier cannot enclose cost the same where they are right.
+  // A row that the machine tier cannot enclose costs the same whether it is right or wrong: a report judges all of
+  // them.
   auto const [special, wrong] = judge_until(not_enclosed, how == thoroughness::verdict ? 1 : any, is_wrong);
   std::int64_t const most =
       how == thoroughness::verdict ? 1 - std::min<std::int64_t>(wrong, 1) : most_wrong_rows(s, given);

@@ -13,7 +13,7 @@ bool worse(violation const& a, violation const& b) {
   return std::tie(a.output, a.index) < std::tie(b.output, b.index);
 }
 
-/// Is there an earlier one, thus a worse one, of the same output and class?
+/// Is there an earlier, thus worse, violation of the same output and class?
 bool has_worse_of_its_kind(std::vector<violation> const& ordered, std::size_t at) {
   auto const end = ordered.begin() + static_cast<std::ptrdiff_t>(at);
   return std::any_of(ordered.begin(), end, [&](violation const& other) {
@@ -26,7 +26,7 @@ bool has_worse_of_its_kind(std::vector<violation> const& ordered, std::size_t at
 void judgement::add(violation&& found) {
   violations.insert(std::ranges::upper_bound(violations, found, worse), std::move(found));
   if (violations.size() <= kept) return;
-  // Whatever is dropped has a worse one of its kind and `kept` better placed ones, in whatever order they come.
+  // Every dropped violation has a worse one of its kind, and `kept` better placed ones, in whatever order they come.
   for (std::size_t at = violations.size(); at-- > 0;)
     if (has_worse_of_its_kind(violations, at)) {
       violations.erase(violations.begin() + static_cast<std::ptrdiff_t>(at));

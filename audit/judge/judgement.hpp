@@ -20,9 +20,9 @@ struct violation {
   std::array<std::int64_t, 4> index{};  ///< [b, h, i, c or j]; the last is 0 for lse
   double got = 0, truth_lower = 0, truth_upper = 0, bound = 0;
   double error_in_bounds = 0;                 ///< |got − truth|/bound; infinity where an exact rule is broken
-  std::optional<audit::bug_class> bug_class;  ///< none: that of the case's check
+  std::optional<audit::bug_class> bug_class;  ///< none: the class of the case's check
   std::string sentence;                       ///< what is wrong, for a person
-  std::size_t call = 0;                       ///< of its case: 0 is the first, n > 0 is further[n − 1]
+  std::size_t call = 0;                       ///< index of its call: 0 is the first call, n > 0 is further[n − 1]
   std::int32_t callers =
       0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
   std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
@@ -30,24 +30,24 @@ struct violation {
 
 /// Why an element is not judged.
 enum class not_judged_because : std::uint8_t {
-  outside_hypotheses,  ///< of the bound: its row is outside H0 or H4, or a factor that may be flushed meets an infinity
-  bound_not_finite,    ///< the theorem bounds its row, but nothing finite comes of it for this element
-  format_overflows,    ///< the answer is no number, and that of an honest kernel may pass the largest output
+  outside_hypotheses,  ///< of the bound: the row is outside H0 or H4, or a factor that may be flushed meets an infinity
+  bound_not_finite,    ///< the theorem bounds the row, but gives no finite bound for this element
+  format_overflows,    ///< the answer is no number, and an honest kernel's answer may pass the largest output
   value_left_open,     ///< docs/semantics.md, or the contract, leaves the value open
 };
 inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",
                                                              "format_overflows", "value_left_open"};
 
-/// Is that so because the bound says nothing about the element, although it has one right value?
+/// Does the bound say nothing about the element, although the element has one right value?
 constexpr bool is_outside(not_judged_because why) noexcept {
   return why == not_judged_because::outside_hypotheses || why == not_judged_because::bound_not_finite;
 }
 
-/// Of the elements of one output: those that were judged, and those that the bound says nothing about.
+/// Of one output: the number of elements that were judged, and of elements that the bound says nothing about.
 struct outside_share {
   std::int64_t judged = 0, outside = 0;
 
-  /// outside/(judged + outside); 0 where there are none.
+  /// outside/(judged + outside); 0 if there is no element.
   double share() const noexcept {
     return outside == 0 ? 0 : static_cast<double>(outside) / static_cast<double>(judged + outside);
   }
@@ -59,7 +59,7 @@ struct tally {
   std::int64_t by_theorem = 0, by_dominance = 0,
                by_rule = 0;  ///< judged: by the theorem, by Clause D, by an exact rule (0, NaN, −∞)
   std::array<outside_share, output_names.size()> shares{};  ///< of each output
-  std::int64_t suspicious = 0;  ///< above the warning level of the bound, which refutes nothing
+  std::int64_t suspicious = 0;  ///< above the warning level of the bound; this refutes nothing
   /// Over the elements that passed or failed with a finite error: in units of the bound, in ulps, |got − truth| itself.
   double max_error_in_bounds = 0, max_ulp = 0, max_error = 0;
 
@@ -75,14 +75,14 @@ struct judgement : tally {
   std::array<std::int64_t, not_judged_names.size()> left_out{};  ///< not judged, by not_judged_because
   std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
-  std::int64_t not_certified = 0;  ///< of rows that were not judged exactly, because enough rows beside them are wrong
-  std::int64_t exist = 0;  ///< elements of the outputs that were returned: more than were judged where rows are sampled
-  sharpness_table sharpness{};                               ///< of those judged by a bound
-  systematic_table systematic{};                             ///< of those that the machine tier certified
+  std::int64_t not_certified = 0;  ///< of rows that were not judged exactly, because enough other rows are wrong
+  std::int64_t exist = 0;  ///< elements of the outputs that were returned; fewer were judged if rows are sampled
+  sharpness_table sharpness{};                               ///< of the elements judged by a bound
+  systematic_table systematic{};                             ///< of the rows that the machine tier certified
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
-  std::vector<preset_comparison> beside;                     ///< some rows beside the bounds of sharper presets
+  std::vector<preset_comparison> beside;                     ///< some rows compared with the bounds of sharper presets
   std::vector<violation>
-      violations;  ///< the worst ones, worst first: `kept`, or as many kinds (output, class) as there are
+      violations;  ///< the worst, worst first: `kept`, or as many as there are kinds (output, class)
 
   static constexpr std::size_t kept = 16;
 

@@ -12,12 +12,12 @@
 namespace attest::audit {
 namespace {
 
-/// An element of O, and the size of the inputs that it is made from.
+/// An element of O, and the size of the inputs that determine it.
 struct observed {
   double size = 0, got = 0;
 };
 
-/// Every element of O beside size(b, h, i, c).
+/// Every element of O with its size(b, h, i, c), in order of size.
 template <class F>
 std::vector<observed> elements_by_size(owned_tensor const& o, F&& size) {
   std::vector<observed> all;

@@ -1,4 +1,4 @@
-// What becomes of numbers beyond the range of a contract: seen and said, never judged.
+// What a kernel answers to numbers beyond the range of a contract: observed and reported, never judged.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace attest::audit {
 
-/// A sentence: up to which size of V, or of q·k, O is finite, and what it is from there on. The sizes are those of the
-/// axis, columns or rows, along which the inputs differ more.
+/// A sentence that says up to which size of V, or of q·k, O is finite, and what O is beyond. The sizes are taken along
+/// the axis, columns or rows, along which the inputs differ more.
 /// Requires  finite inputs of rank 4
-/// Ensures   none where nothing was returned, or O has no element
+/// Ensures   nothing if no O was returned, or O has no element
 std::optional<std::string> observed_range(owned_problem const& problem, owned_outputs const& outputs);
 
 }  // namespace attest::audit

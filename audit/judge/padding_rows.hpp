@@ -1,4 +1,4 @@
-// Rows of the outputs that belong to no query, where a contract says what is there.
+// Rows of the outputs that belong to no query, if the contract prescribes their values.
 #pragma once
 
 #include "audit/contract/contract.hpp"
@@ -7,7 +7,7 @@
 
 namespace attest::audit {
 
-/// padding_rows: kept or zero. The first row of each output that is not so is one violation.
+/// padding_rows: kept or zero. The first row of each output that has other values is one violation.
 void judge_padding(owned_outputs const& outputs, contract const& claim, judgement& into);
 
 }  // namespace attest::audit

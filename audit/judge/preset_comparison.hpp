@@ -1,5 +1,5 @@
-// Outputs beside the bound of a preset that is sharper, or wider, than the contract they are judged by. It decides
-// nothing.
+// Outputs compared with the bound of a preset that is sharper, or wider, than the contract by which they are judged.
+// The comparison decides nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace attest::audit {
 
-/// The elements of some rows beside the bounds of one preset.
+/// The elements of some rows, compared with the bounds of one preset.
 struct preset_comparison {
   std::string preset;
   std::int64_t compared = 0, outside = 0;
-  /// The largest error in units of the bound: a number that it does not exceed where none is outside, else one that it
-  /// reaches; infinite where an output is not finite.
+  /// The largest error in units of the bound. If no element is outside, the error is at most this number; else the
+  /// error is at least this number. Infinite if an output is not finite.
   double worst = 0;
 
-  /// Adds an element whose error, in units of the bound, lies in [lower, upper]. One of which the two ends do not
-  /// decide whether it is beyond 1 is not compared.
+  /// Adds an element whose error, in units of the bound, lies in [lower, upper]. If 1 lies between the two ends, the
+  /// element is not counted.
   void add(double lower, double upper) noexcept;
   void merge(preset_comparison const& other) noexcept;
 };
@@ -28,7 +28,8 @@ struct holding_preset {
   double worst = 0;  ///< the largest error in units of its bound
 };
 
-/// Adds `comparison` to that of the same preset. `into` is ordered by name, so that nothing depends on threads.
+/// Adds `comparison` to the comparison with the same preset. `into` is ordered by name, so that the result does not
+/// depend on threads.
 void merge(std::vector<preset_comparison>& into, preset_comparison const& comparison);
 
 }  // namespace attest::audit

@@ -11,8 +11,8 @@
 namespace attest::audit {
 namespace {
 
-/// Are the numbers of the problem finite, except a bias of −∞? Then a row with a visible key whose bias is finite has a
-/// finite score.
+/// Are the numbers of the problem finite? A bias of −∞ is allowed. If so, a row with a visible key whose bias is finite
+/// has a finite score.
 bool is_finite(owned_problem const& problem) {
   auto const& sink = problem.draft().sink;
   return !has_nonfinite(problem) && !(sink && has_nonfinite(*sink, true));
@@ -29,7 +29,7 @@ bool sees_a_key(problem::instance<T> const& p, row_index const& row) {
   return false;
 }
 
-/// The kind of the row; `empty` has a sink, too, if that is NaN or +∞.
+/// The kind of the row. An `empty` row may have a sink that is NaN or +∞.
 template <class T>
 reference::row_kind kind_of(problem::instance<T> const& p, row_index const& row) {
   static thread_local reference::enclosed_row<first_width, T> reused;

@@ -1,5 +1,5 @@
-// Which law judges the row of a query: docs/semantics.md, or what a convention of the contract says in its place. The law
-// of a row follows from the inputs and the contract alone, before any output is read.
+// The law that judges the row of a query: docs/semantics.md, or a convention that the contract puts in its place. The
+// law of a row follows from the inputs and the contract alone, before any output is read.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ enum class row_law : std::uint8_t {
   sink_takes_all,  ///< sink_inf: limit. O = 0, weights 0, LSE = +∞
 };
 
-/// The exact values that a contract prescribes. Where it says nothing, they are those of docs/semantics.md.
+/// The exact values that a contract prescribes. Values that it does not mention are the values of docs/semantics.md.
 struct exact_values {
   double empty_o = 0;                       ///< O of a row without a visible key and without a sink: 0 or NaN
   double empty_lse = -reference::infinity;  ///< its LSE
@@ -40,7 +40,7 @@ class row_laws {
   /// Does docs/semantics.md judge every row, whatever the problem holds?
   bool are_semantics() const noexcept { return !replaces_empty_rows_ && !keys_alone_; }
 
-  /// Cost  m, where the numbers of the problem are finite and the row has a key; else that of enclosing the row
+  /// Cost      m if the numbers of the problem are finite and the row has a key; else the cost of enclosing the row
   row_law of(row_index const& row) const;
 
   /// The problem without its sink, if the contract says sink_inf: limit and there is a sink.

@@ -1,5 +1,5 @@
 // How much the bounds of an audit say: for each output and size of row, how many elements are dull (docs/bound.md,
-// section 8), and how large bounds are beside the exact values.
+// section 8), and how large the bounds are relative to the exact values.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@ constexpr int exponent_field(double x) noexcept {
 /// The elements of one output in rows of one size class that were judged by a bound.
 struct sharpness {
   std::int64_t judged = 0, dull = 0;
-  /// How many have ⌊log₂(bound/|exact|)⌋ = least + index; the ends contain what is beyond. A ratio to an exact 0 is in
-  /// the last.
+  /// How many have ⌊log₂(bound/|exact|)⌋ = least + index; the first and last count include everything beyond. A ratio
+  /// to an exact 0 is in the last.
   static constexpr int least = -60;
   std::array<std::int64_t, 64> ratios{};
 
@@ -45,14 +45,14 @@ struct sharpness {
     ++ratios[static_cast<std::size_t>(std::clamp(exponent - least, 0, static_cast<int>(ratios.size()) - 1))];
   }
   void merge(sharpness const& other) noexcept;
-  /// A power of two that the ratio does not exceed for `part` quarters of the elements; none without elements.
+  /// A power of two that is at least the ratio of `part` quarters of the elements; none without elements.
   std::optional<double> quartile(int part) const noexcept;
 };
 
 /// For each output and size class.
 using sharpness_table = std::array<std::array<sharpness, size_classes.size()>, output_names.size()>;
 
-/// Was this output judged by bounds, and said none of them anything?
+/// Was this output judged by bounds, all of them dull?
 bool only_dull(sharpness_table const& table, output_kind output) noexcept;
 
 }  // namespace attest::audit

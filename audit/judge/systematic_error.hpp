@@ -1,5 +1,5 @@
-// Systematic error: are the errors of an output, each within its bound, on one side? It warns, it never refutes
-// (docs/audit.md, "Systematic error").
+// Systematic error: are the errors of an output, each within its bound, all on one side? A systematic error gives a
+// warning, and never refutes (docs/audit.md, "Systematic error").
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ struct row_errors {
   std::array<double, error_signs> sums{};
   std::int64_t elements = 0;
 
-  /// An error that is larger counts as this one. No element outweighs all others, and the mean of errors that are as
-  /// often above as below stays 0.
+  /// A larger error counts as this one. No element outweighs all others, and the mean of errors that are as often above
+  /// as below stays 0.
   static constexpr double most_ulp = 16;
   static constexpr std::int64_t most_mean = 16 * 4096, most_square = 256 * 4096;  ///< of one mean, in mean_sums
   static_assert(most_ulp * mean_sums::units == most_mean && most_ulp * most_ulp * mean_sums::units == most_square);
@@ -70,9 +70,9 @@ struct mean_error {
   bool is_systematic() const noexcept;
 };
 
-/// The calls of one output and type. Of each call one number is counted: the mean of its rows, of which each is the mean
-/// of its elements. Elements of a row share its weights and their sum, and rows of a call its sizes, its scale and the
-/// form of its values: neither are independent observations.
+/// The calls of one output and type. Each call counts as one number: the mean over its rows of the mean over the row's
+/// elements. Elements of a row share its weights and their sum; rows of a call share its sizes, its scale and the form
+/// of its values. Neither elements nor rows are independent observations.
 struct systematic_error {
   mean_sums calls;
   std::int64_t rows = 0, elements = 0;
@@ -86,15 +86,15 @@ struct systematic_error {
   friend bool operator==(systematic_error const&, systematic_error const&) = default;
 };
 
-/// What is worth a note: beyond 6 standard errors (a chance of 2·10⁻⁹ for a mean of many independent calls), 0.05 ulp in
-/// size, of 64 calls and more.
+/// A mean is worth a note beyond 6 standard errors (a chance of 2·10⁻⁹ for a mean of many independent calls) and 0.05
+/// ulp in size, over at least 64 calls.
 inline constexpr double noted_standard_errors = 6, noted_ulp = 0.05;
 inline constexpr std::int64_t noted_calls = 64;
 
-/// An element counts where the truth is known to this part of a unit in the last place, and is a normal number of the
-/// output's type. It is below the units of mean_sums, so that no mean depends on how one processor encloses the truth.
-/// A column of O does not count where V holds one number at all keys: the rounding errors of summing a number follow from
-/// that number, so that calls which share it (as drawn ones do) are not independent.
+/// An element counts if the truth is known to this part of a unit in the last place, and is a normal number of the
+/// output's type. This part is below the units of mean_sums, so that no mean depends on how one processor encloses the
+/// truth. A column of O does not count if V holds one number at all keys: the rounding errors of summing a number
+/// follow from that number, so that calls which share it (as drawn ones do) are not independent.
 inline constexpr double truth_ulp = 0x1p-16;
 
 /// For each output and the element type that it has.

@@ -22,8 +22,8 @@ inline reference::error_bound bound_of_output(reference::machine::certified_row 
 }
 
 /// Judges the rows of one problem. Use one object in each thread.
-/// Ensures   the counts of exact_row_judge; the error sizes are upper bounds that may differ from its in the last
-/// places
+/// Ensures   the counts of exact_row_judge; the error sizes are upper bounds, which may differ from exact_row_judge's
+///           in the last places
 template <class T>
 class tiered_judge {
  public:
@@ -42,9 +42,9 @@ class tiered_judge {
     if (source) rows_.emplace(std::move(source).value());
   }
 
-  /// Rows i0 ≤ i < i1 of head h of batch b by the machine tier. hand_over(i, enclosed) takes each that it does not
-  /// certify: `enclosed` where it knows the row, so that most likely an element is wrong; else it cannot say anything
-  /// of such rows, right or wrong. Blocks of 16 rows and more share the conversion of K.
+  /// Judges rows i0 ≤ i < i1 of head h of batch b by the machine tier. hand_over(i, enclosed) takes each row that it
+  /// does not certify. If `enclosed`, the tier knows the row, and most likely an element is wrong; else it says nothing
+  /// about the row. Blocks of 16 rows and more share the conversion of K.
   template <class HandOver>
   void certify(std::int64_t b, std::int64_t h, std::int64_t i0, std::int64_t i1, judgement& into,
                HandOver&& hand_over) {
@@ -87,14 +87,14 @@ class tiered_judge {
   }
 
   /// An upper bound of |got − middle − low|.
-  /// Why       |low| ≤ 2⁻⁵³|middle|. got − middle is exact where got is within a factor 2 of middle, else at least
-  ///           |middle|/2, so that its rounding is within 2⁻⁵² of the result; the second difference rounds once
+  /// Why       |low| ≤ 2⁻⁵³|middle|. got − middle is exact if got is within a factor 2 of middle. Else it is at least
+  ///           |middle|/2, so that its rounding is within 2⁻⁵² of the result. The second difference rounds once
   static double distance_upper(double got, double middle, double low) noexcept {
     return std::abs((got - middle) - low) * (1 + 0x1p-50);
   }
 
-  /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False where anything is NaN.
-  /// counts  whether its signed error is an observation (systematic_error.hpp)
+  /// Is |got − truth| ≤ bound for every truth within radius of middle + low? False if anything is NaN. `counts` says
+  /// whether its signed error is an observation (systematic_error.hpp).
   template <class E>
   bool within(output_kind kind, double got, double middle, double low, double radius,
               reference::error_bound const& judged, tally& found, bool counts = true) {
@@ -109,7 +109,8 @@ class tiered_judge {
     double const ulp = ulp_at<E>(middle);
     found.max_ulp = std::max(found.max_ulp, error / ulp);
     found.max_error = std::max(found.max_error, error);
-    // An exact power of two is frequent, and enclosures of it lie on either side, where units differ: it has the larger one.
+    // Exact powers of two are frequent. An enclosure of one lies on both sides, which have different units; its unit is
+    // the larger.
     double const beside = middle * (1 + 0x1p-40);
     if (counts && radius <= truth_ulp * ulp && std::abs(middle) >= smallest_normal<E> && std::isfinite(beside))
       row_errors_[static_cast<std::size_t>(kind)].add(((got - middle) - low) / ulp_at<E>(beside), middle < 0);
@@ -185,12 +186,12 @@ class tiered_judge {
       bounds += row.weight_bound[at];
       ++at;
     }
-    // The roundings of two sums of at most m numbers in [0, 2]. The weights sum to what the sink leaves of 1.
+    // The roundings of two sums of at most m numbers in [0, 2]. The weights sum to 1 minus the sink's weight.
     double const slack = static_cast<double>(problem_.size().m) * 0x1p-52, most = bounds * (1 - slack) + slack;
     return sum - (1 - row.sink_lower) <= most && (1 - row.sink_upper) - sum <= most;
   }
 
-  /// Adds the elements of a certified row beside the bounds of one of `sharper`.
+  /// Adds the elements of a certified row, compared with the bounds of one of `sharper`.
   void compare(row_type const& row, judgement& into) const {
     preset_comparison found{sharper_[row.model - 1].preset};
     auto const add = [&](double got, double middle, double low, double radius, reference::error_bound const& bound) {

@@ -18,12 +18,12 @@ using keys = std::vector<bool>;
 
 std::int64_t count(keys const& of) { return std::ranges::count(of, true); }
 
-/// The set of keys that the columns encode; nothing where they encode none.
-/// Why       with N keys of equal weight every column is (Σ 2^digit)/N: column·N is an integer, and all of them
+/// The set of keys that the columns encode. Returns nothing if they encode none.
+/// Why       with N keys of equal weight every column is (Σ 2^digit)/N: column·N is an integer, and all columns
 ///           together have N binary ones. Every N is tried
 std::optional<keys> read_keys(std::vector<double> const& columns, std::int64_t m, std::int64_t digits) {
   std::optional<keys> best;
-  double smallest = 0.25;  // where column·N is further from an integer, the digits mean nothing
+  double smallest = 0.25;  // if column·N is further from an integer, the digits mean nothing
   for (std::int64_t n = 1; n <= m; ++n) {
     keys read(static_cast<std::size_t>(m));
     double residual = 0;

@@ -1,4 +1,4 @@
-// Which presets a kernel that is outside its claim may be inside: one cause of many failing cases, such as float32
+// Presets that may hold for a kernel that is outside its claim: one cause of many failing cases, such as float32
 // arithmetic under f64.
 #pragma once
 
@@ -12,17 +12,19 @@
 
 namespace attest::audit {
 
-/// The presets that are wider than a claim, without those that a failing case has left. Their conventions are the
+/// The presets that are wider than a claim, except presets that a failing case has excluded. Their conventions are the
 /// claim's. Several threads may ask at once.
 class wider_claims {
  public:
   explicit wider_claims(contract const& claim);
 
-  /// Those under which nothing of the case is wrong, narrowest first. `wrong` is the worst violation by the claim.
-  /// Cost      judging its row, and where that is right the case, once for each that no case has left
+  /// The presets under which nothing of the case is wrong, narrowest first. `wrong` is the worst violation by the
+  /// claim.
+  /// Cost      judging the row of `wrong` and, if that is right, the case, once for each preset that no case has
+  ///           excluded
   std::vector<holding_preset> holding(audit_case const& kernel_case, case_outputs const& outputs, bool reproducible,
                                       violation const& wrong) const;
-  /// Leaves out those that are not among `inside`, where one failing case is.
+  /// Excludes the presets that are not in `inside`, the presets that hold for one failing case.
   void keep(std::vector<holding_preset> const& inside);
 
  private:
