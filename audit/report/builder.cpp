@@ -18,7 +18,7 @@ namespace attest::audit {
 namespace {
 
 /// Why an audit with this sum of judgements certifies nothing of an output: its bounds admit the mean of V, or a lost
-/// key, everywhere. Empty where every output that was judged has an element that is not dull.
+/// key, everywhere. Empty if every output that was judged has an element that is not dull.
 std::string without_sharp_element(judgement const& sum) {
   for (std::size_t output = 0; output < output_names.size(); ++output)
     if (only_dull(sum.sharpness, static_cast<output_kind>(output)))
@@ -28,7 +28,7 @@ std::string without_sharp_element(judgement const& sum) {
   return "";
 }
 
-/// The class of a violation in a check whose violations have `default_class` unless they say another.
+/// The class of a violation; `default_class` if the violation has none.
 bug_class class_of(violation const& wrong, bug_class default_class) {
   return wrong.bug_class ? *wrong.bug_class : wrong.output == "lse" ? bug_class::lse : default_class;
 }

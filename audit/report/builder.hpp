@@ -18,26 +18,26 @@ class report_builder {
   /// `waived` are the checks or CHECK/CASE whose findings do not refute; the set must outlive the builder.
   report_builder(report& into, std::set<std::string, std::less<>> const& waived) : report_(into), waived_(waived) {}
 
-  /// The number of the case to which everything belongs that is added from now on.
+  /// The number of the case to which all later additions belong.
   void set_case(std::int64_t number) { number_ = number; }
-  /// The row of a check in the table; made where there is none yet.
+  /// The row of a check in the table, which is made if it does not exist.
   check_result& row_of_check(std::string_view name);
   /// Adds the judgement of one case to its row, and the worst violation of each output and class as a finding.
   /// `default_class` is the class of a violation that has none.
   void add_judgement(check_result& row, std::string const& case_name, bug_class default_class,
                      problem::sizes const& sizes, judgement&& judged, std::string const& reproducer);
-  /// Adds a finding, unless its check has kept_per_check of them already. The first of its class is
-  /// always added, and the first of it that is not waived.
+  /// Adds a finding, unless its check has kept_per_check findings already. The first finding of each class is always
+  /// added, and so is the first of each class that is not waived.
   void add_finding(finding&& found);
-  /// Adds a note about the case; it is only counted where listed_per_kind of its kind are there already.
+  /// Adds a note about the case. It is only counted if listed_per_kind notes of its kind exist already.
   void add_observation(std::string const& kind, std::string sentence);
   /// Is there a finding that is not waived?
   bool refuted() const;
   /// Notes that a mandatory case, the one of set_case, has no outputs.
   void add_unanswered(std::string full_name);
-  /// Orders the findings and sets the verdict. `complete` is false where a mandatory case has no outputs; `because`
-  /// says why. Where it is empty, the cases of add_unanswered say it. Requires report.covered and
-  /// report.required_support to be filled in.
+  /// Orders the findings and sets the verdict. `complete` is false if a mandatory case has no outputs; `because` says
+  /// why. If it is empty, the cases of add_unanswered say it. Requires report.covered and report.required_support to be
+  /// filled in.
   void finish(bool complete, std::string because);
   /// "these mandatory cases were not answered: accuracy/one, masks/two and 3 more".
   static std::string unanswered_words(std::vector<std::pair<std::int64_t, std::string>> const& cases);
@@ -52,7 +52,7 @@ class report_builder {
   std::int64_t number_ = 0;
 };
 
-/// The sentences of the observations, then one for each kind of which some are only counted.
+/// The sentences of the observations, then one for each kind that has more observations than are listed.
 std::vector<std::string> sentences_of_observations(report const& of);
 
 }  // namespace attest::audit

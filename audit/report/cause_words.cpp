@@ -18,7 +18,7 @@ using json = nlohmann::ordered_json;
 
 constexpr std::size_t named_unexplained = 12, named_fitting = 3;
 
-/// " that were tried (of 114)" where there are more than those.
+/// " that were tried (of 114)" if there are more failing inputs than were tried.
 std::string tried_of_all(named_cause const& cause) {
   if (cause.of == cause.failed) return "";
   return fmt::format(" that {} tried (of {})", cause.of == 1 ? "was" : "were", grouped(cause.failed));
@@ -36,7 +36,7 @@ std::string explained_inputs(named_cause const& cause) {
   return fmt::format("{} of {} failing inputs{}", grouped(cause.explains), grouped(cause.of), tried_of_all(cause));
 }
 
-/// ", but not everywhere: …" where inputs that pass contradict a mistake.
+/// ", but not everywhere: …" if inputs that pass contradict a mistake.
 std::string contradiction_of(named_mistake const& mistake) {
   if (mistake.contradicted == 0) return "";
   if (mistake.contradicted == 1) return ", but not everywhere: 1 other input, whose answer it would change, is right";
@@ -44,7 +44,7 @@ std::string contradiction_of(named_mistake const& mistake) {
                      grouped(mistake.contradicted));
 }
 
-/// Each mistake with the number of inputs that it explains, where there are several.
+/// Each mistake with the number of inputs that it explains, if there are several.
 std::string words_of(std::vector<named_mistake> const& mistakes) {
   std::vector<std::string> each;
   for (named_mistake const& mistake : mistakes)
@@ -126,8 +126,8 @@ json cause_json(report const& of) {
 
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   std::optional<named_cause> all;
-  std::vector<named_mistake> counted;                     // with the inputs of all shards that it explains
-  std::vector<std::vector<named_mistake> const*> fitted;  // of the shards whose one input does not tell mistakes apart
+  std::vector<named_mistake> counted;                     // with the inputs of all shards that the mistake explains
+  std::vector<std::vector<named_mistake> const*> fitted;  // of shards whose single input fits several mistakes
   for (report const& shard : shards) {
     if (shard.failing.empty()) continue;
     if (!shard.cause) return std::nullopt;
@@ -143,14 +143,14 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   }
   if (!all) return all;
   for (auto const* const mistakes : fitted) {
-    // Alone it says what it said; else it counts for the mistake that explains the most inputs.
+    // If the input is the only one, its mistakes stay; else it counts for the mistake that explains the most inputs.
     if (all->of == 1) all->mistakes = *mistakes;
     else
       add_to(all->mistakes, *std::ranges::max_element(*mistakes, {}, [&](named_mistake const& mistake) {
                return std::ranges::find(counted, mistake.name, &named_mistake::name)->explains;
              }));
   }
-  // The first to come of those that explain equally much stays first.
+  // Mistakes that explain equally much stay in the order in which they came.
   sort_by(all->mistakes, [](named_mistake const& mistake) { return -mistake.explains; });
   return all;
 }

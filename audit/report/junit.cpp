@@ -29,7 +29,7 @@ struct test_case {
   double seconds = 0;
   outcome is = outcome::passed;
   std::string type, message,
-      text;  ///< attributes and text of <failure>, <error> or <skipped>, where the element has them
+      text;  ///< attributes and text of <failure>, <error> or <skipped>, if there is one
   std::string waived;
   std::string remarks;  ///< of remarks_of, a line each
 
@@ -69,8 +69,8 @@ test_case case_of(check_result const& row, report const& kernel_report) {
   return test;
 }
 
-/// The case "verdict" is an error where the audit is undecided, which must not look like a pass. A refuted audit fails
-/// in the checks with findings.
+/// The case "verdict" is an error if the audit is undecided, which must not look like a pass. A refuted audit fails in
+/// the checks with findings.
 test_case verdict_of(report const& kernel_report) {
   test_case test;
   test.name = "verdict";

@@ -1,5 +1,5 @@
-// The pictures of a finding as data: the expected weights, those that the kernel applied, the errors in units of the
-// bound.
+// The pictures of a finding as data: the expected weights, the weights that the kernel applied, the errors in units of
+// the bound.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct matrix_picture {
 /// All elements of one tensor of a small problem.
 struct input_listing {
   std::string name;
-  std::vector<std::int64_t> shape;  ///< of one axis (a sink, lengths) to five (the parts of a merge)
+  std::vector<std::int64_t> shape;  ///< one axis (a sink, lengths) to five (the parts of a merge)
   std::vector<double> values;       ///< row-major; as many as the shape has places
 };
 
@@ -35,9 +35,9 @@ struct finding_pictures {
   std::vector<bool> masked;  ///< the cells of `expected` whose key is not visible
   std::optional<matrix_picture> applied;
   std::string applied_by;  ///< how `applied` was found, or why it was not
-  std::string output;      ///< whose errors: "o", "lse" or "weights"
+  std::string output;      ///< the output whose errors are shown: "o", "lse" or "weights"
   std::optional<matrix_picture>
-      errors;  ///< |got − truth|/bound; ∞ where an exact rule is broken, NaN where nothing is judged
+      errors;  ///< |got − truth|/bound; ∞ if an exact rule is broken, NaN if nothing is judged
 };
 
 }  // namespace attest::audit

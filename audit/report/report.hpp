@@ -25,18 +25,18 @@ namespace attest::audit {
 /// The values are the exit statuses of the program.
 enum class verdict : std::uint8_t { certified = 0, refuted = 1, undecided = 3 };
 
-/// The axes of the parts of a merge, whose problem has hq·n heads of one query (audit/tensors/merge_form.hpp). A finding is said in
-/// terms of the parts at the end (in_rows_of_parts).
+/// The axes of the parts of a merge, whose problem has hq·n heads of one query (audit/tensors/merge_form.hpp). At the
+/// end, a finding is restated in the axes of the parts (in_rows_of_parts).
 struct rows_of_parts {
-  std::int64_t hq = 0, n = 0;  ///< 0: no merge, or said so already
+  std::int64_t hq = 0, n = 0;  ///< 0: no merge, or restated already
 };
 
 /// A small problem that still shows a finding.
 struct shrunk_finding {
   violation what = {};
   problem::sizes sizes{};
-  std::string file = {};                   ///< the safetensors file that holds it; empty where none was written
-  std::vector<input_listing> inputs = {};  ///< the tensors, where they have few elements
+  std::string file = {};                   ///< the safetensors file that holds it; empty if none was written
+  std::vector<input_listing> inputs = {};  ///< the tensors, if they have few elements
   rows_of_parts merged = {};               ///< of a merge
 };
 
@@ -47,18 +47,18 @@ struct finding {
   problem::sizes sizes{};
   std::string reproducer;  ///< a command line
   bool waived = false;
-  std::int64_t number = 0;  ///< of its case among all cases of the audit, counted from 1
+  std::int64_t number = 0;  ///< number of its case among all cases of the audit, from 1
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
-  std::string no_pictures = {};    ///< why there are none, where there are none
-  std::string condition = {};      ///< where the kernel is wrong (find_condition); empty where it is not known
+  std::string no_pictures = {};    ///< why there are none, if there are none
+  std::string condition = {};      ///< where the kernel is wrong (find_condition); empty if not known
   rows_of_parts merged = {};       ///< of a merge
 
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : ""; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };
 
-/// The share of an output that may lie outside the hypotheses of the bound, where --outside says nothing else.
+/// The share of an output that may lie outside the hypotheses of the bound, unless --outside sets another.
 inline constexpr double allowed_outside = 0.01;
 
 /// One row of the table of checks.
@@ -66,7 +66,7 @@ struct check_result {
   std::string name;
   std::int64_t cases = 0, failed = 0, undecided = 0, unsupported = 0;
   judgement sum;                           ///< over all its cases
-  std::set<std::string> conventions = {};  ///< relaxed ones that mattered in one of its cases
+  std::set<std::string> conventions = {};  ///< relaxed conventions that mattered in one of its cases
   std::int64_t first_case = 0;             ///< the number of its first case
   double seconds = 0;                      ///< spent in the kernel and in judging
 };
@@ -94,31 +94,31 @@ struct curve_point {
 struct failing_case {
   std::string check, name;
   std::int64_t number = 0;                ///< of the case
-  std::vector<std::string> classes = {};  ///< of its worst violations, in the order of the alphabet
-  /// Where it was judged again: the wider presets under which nothing of it is wrong, narrowest first, but for those
-  /// that an earlier failing case was outside of.
+  std::vector<std::string> classes = {};  ///< classes of its worst violations, in alphabetical order
+  /// If it was judged again: the wider presets under which nothing of it is wrong, narrowest first. Presets that an
+  /// earlier failing case was outside of are left out.
   std::optional<std::vector<holding_preset>> inside = {};
 };
 
-/// How the calls of a recorded file ended, where its metadata say it (PREFIX.attest.status).
+/// How the calls of a recorded file ended, if its metadata say it (PREFIX.attest.status).
 struct recorded_endings {
-  std::int64_t calls = 0, answered = 0;  ///< all of the file; those with an output
+  std::int64_t calls = 0, answered = 0;  ///< all calls of the file; calls with an output
   std::int64_t errors = 0, killed = 0, hung = 0, unsupported = 0;
-  std::int64_t silent = 0;                            ///< neither an output nor a status
-  std::int64_t unusable = 0;                          ///< with an output of a wrong shape or type
-  std::map<std::string, std::int64_t> refusals = {};  ///< of the unsupported ones, by what they say
+  std::int64_t silent = 0;                            ///< calls with neither an output nor a status
+  std::int64_t unusable = 0;                          ///< calls with an output of a wrong shape or type
+  std::map<std::string, std::int64_t> refusals = {};  ///< unsupported calls, by the kernel's text
 };
 
-/// Something that an audit did not ask of the kernel, or did not get.
+/// Something that an audit did not ask of the kernel, or for which it got no answer.
 struct omission {
   std::string what, why;
   friend bool operator==(omission const&, omission const&) = default;
 };
 
-/// What tells one build of a kernel from another: the file of its library and its symbol, or of the built-in kernel the
-/// version, the instruction set and the claim. What the library itself loads is not part of it.
+/// Identifies one build of a kernel: the file of its library and its symbol. The built-in kernel is identified by its
+/// version, the instruction set and the claim. Libraries that the kernel's library loads are not part of it.
 struct kernel_build {
-  std::string sha256 = {};  ///< of the library's file; empty for the built-in kernel, and where the file cannot be read
+  std::string sha256 = {};  ///< of the library's file; empty for the built-in kernel, and if the file cannot be read
   std::string symbol = {};  ///< of its function
   std::string version = {}, instructions = {};  ///< of the built-in kernel; empty for others
   std::string claim = {};                       ///< the SHA-256 of its declared model for a call with all sizes 1
@@ -133,40 +133,40 @@ struct kernel_build {
 struct report {
   std::string kernel, contract;
   std::vector<kernel_build>
-      kernel_builds;  ///< one; several where `merge` took them for one kernel; none: recorded outputs
-  std::vector<audit::contract> contracts;  ///< all numbers of what `contract` names; several where `verify` chose them
+      kernel_builds;  ///< one; several if `merge` took them for one kernel; none: recorded outputs
+  std::vector<audit::contract> contracts;  ///< all numbers of the named contract; several if `verify` chose them
   std::optional<int> contract_revision;    ///< of its numbers; none for a contract file
   int theorem_revision = reference::theorem_revision;  ///< of docs/bound.md, by which the elements were judged
-  std::optional<std::uint64_t> seed;                   ///< none where nothing was generated
+  std::optional<std::uint64_t> seed;                   ///< none if nothing was generated
   std::string replayed;                                ///< the SHA-256 of the file of --replay; empty without one
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
-  std::string options;             ///< those that determine the cases and their judgement; the same in every shard
+  std::string options;             ///< options that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   std::int64_t all_draws = 0;      ///< how many of them are draws
-  std::string incomplete_because;  ///< why not every mandatory case was asked; empty where `unanswered` says it
+  std::string incomplete_because;  ///< why not every mandatory case was asked; empty if `unanswered` says it
   std::vector<std::pair<std::int64_t, std::string>> unanswered;  ///< the mandatory cases without outputs: number, name
   audit::verdict verdict = audit::verdict::undecided;
   std::vector<check_result> checks;
-  /// Those of inputs that the cause does not explain first, then the other refuting ones, then the waived ones.
+  /// First the findings of inputs that the cause does not explain, then the other refuting ones, then the waived ones.
   std::vector<finding> findings;
   std::vector<failing_case> failing;                ///< in the order of the cases; at most kept_failing
-  std::optional<named_cause> cause;                 ///< of the failing cases; none where it was not searched for
-  std::optional<recorded_endings> recorded;         ///< none where a kernel was called
+  std::optional<named_cause> cause;                 ///< of the failing cases; none if it was not searched for
+  std::optional<recorded_endings> recorded;         ///< none if a kernel was called
   std::vector<observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
-  std::vector<omission> not_asked;               ///< what the options left out; the checks say what the kernel left out
-  std::vector<std::string> protections;          ///< how the kernel was kept apart; empty where none ran
-  std::vector<std::string> missing_protections;  ///< those of the protections that the system forbids, and why
+  std::vector<omission> not_asked;               ///< what the options left out; the checks say what the kernel refused
+  std::vector<std::string> protections;          ///< how the kernel was kept apart; empty if none ran
+  std::vector<std::string> missing_protections;  ///< protections that the system forbids, and why
   std::vector<std::string> relaxed;              ///< conventions of the contract that differ from docs/semantics.md
   std::vector<curve_point> curves;
   std::vector<std::string> waived;               ///< checks or CHECK/CASE of --waive
-  std::string undecided_because;  ///< why, where the verdict is undecided
+  std::string undecided_because;  ///< why, if the verdict is undecided
   std::int64_t cases = 0;
   std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
-  std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 where no shape was asked
-  coverage covered;                ///< by the calls of the kernel; empty where none were counted
+  std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 if no shape was asked
+  coverage covered;                ///< by the calls of the kernel; empty if no calls were counted
   double outside_limit = allowed_outside;     ///< by --outside: a larger share of an output makes the verdict undecided
-  std::vector<std::string> required_support;  ///< by --require-support; where it is missing the verdict is undecided
+  std::vector<std::string> required_support;  ///< by --require-support; if it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
 
   static constexpr std::size_t kept_failing = 10'000;

@@ -6,11 +6,12 @@
 
 namespace attest::audit {
 
-/// The axes of the parts, where the problem is a merge.
+/// The axes of the parts, if the problem is a merge.
 rows_of_parts rows_of(owned_problem const& problem);
 
-/// Says each finding about a merge in rows [b, hq, n] of the parts: indices, sizes, and the place that its sentences name, which
-/// were those of the problem that a merge is, [b, hq·n, 1]. Nothing may look for the element in the problem afterwards.
+/// Restates each finding about a merge in rows [b, hq, n] of the parts: indices, sizes, and the place that its
+/// sentences name. Before, they belong to the merge's own problem, [b, hq·n, 1]. Nothing may look for the element in
+/// the problem afterwards.
 void in_rows_of_parts(report& of);
 
 }  // namespace attest::audit

@@ -37,7 +37,7 @@ std::vector<sharpness_facts> sizes_of(judgement const& sum) {
   return sizes;
 }
 
-/// Of outputs with two calls and more.
+/// The systematic errors of outputs with at least two calls.
 std::vector<systematic_facts> systematic_of(judgement const& sum) {
   std::vector<systematic_facts> all;
   for (std::size_t output = 0; output < output_names.size(); ++output) {
@@ -54,7 +54,7 @@ std::vector<systematic_facts> systematic_of(judgement const& sum) {
   return all;
 }
 
-/// The outputs that no call returned, of calls that returned some.
+/// The outputs that no call returned, if calls returned others.
 std::vector<std::string> not_returned(judgement const& sum) {
   std::vector<std::string> outputs;
   std::int64_t const calls = *std::ranges::max_element(sum.returned);
@@ -70,7 +70,7 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
                                      kernel_report.shard->second),
                          "--shard"});
   for (check_result const& row : kernel_report.checks) {
-    // Said already, with the features that the kernel does not support.
+    // This is said already, with the features that the kernel does not support.
     bool const is_said = row.unsupported == row.cases && row.sum.judged() == 0 &&
                          std::ranges::any_of(kernel_report.not_asked, [&](omission const& omitted) {
                            return omitted.what == refused_check(row.name);
@@ -87,7 +87,7 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
   return omissions;
 }
 
-/// The first refuting finding in a clause; why an audit is undecided.
+/// The first refuting finding as a clause, or why an audit is undecided.
 std::string cause_of(report const& kernel_report) {
   if (kernel_report.verdict == verdict::undecided) return kernel_report.undecided_because;
   auto const first = std::ranges::find(kernel_report.findings, false, &finding::waived);
@@ -95,8 +95,9 @@ std::string cause_of(report const& kernel_report) {
   return fmt::format("[{}] {}/{}: {}", first->class_token(), first->check, first->case_name, first->what.sentence);
 }
 
-/// The narrowest preset that all failing cases are inside, of two and more that were judged again. One of less
-/// precision only where most of the answered inputs fail: else its bound may just be too wide to see the cause.
+/// The narrowest preset that holds for all failing cases that were judged again, if these are two or more. A preset of
+/// less precision counts only if most of the answered inputs fail: else its bound may just be too wide to show the
+/// cause.
 std::optional<common_cause> common_cause_of(report const& kernel_report, verdict_facts const& facts) {
   std::vector<holding_preset> inside;
   std::int64_t cases = 0;
@@ -117,7 +118,7 @@ std::optional<common_cause> common_cause_of(report const& kernel_report, verdict
   return std::nullopt;
 }
 
-/// " All 414 failing cases are inside f64-in-f32: …" where there is such a preset.
+/// " All 414 failing cases are inside f64-in-f32: …" if there is such a preset.
 std::string in_common(verdict_facts const& facts) {
   if (!facts.explained_by) return "";
   auto const& [preset, allows, cases, worst] = *facts.explained_by;
@@ -135,7 +136,7 @@ std::string but_waived(verdict_facts const& facts) {
              : fmt::format(" (but for {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
 }
 
-/// " 12 elements were not judged (outside the hypotheses of the bound) and 3 are dull." where there are some.
+/// " 12 elements were not judged (outside the hypotheses of the bound) and 3 are dull." if there are such elements.
 std::string left_over(verdict_facts const& facts) {
   std::vector<std::string> clauses, reasons;
   for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
@@ -147,7 +148,7 @@ std::string left_over(verdict_facts const& facts) {
   return clauses.empty() ? "" : fmt::format(" {}.", fmt::join(clauses, ", "));
 }
 
-/// " The shards asked 2 builds of the kernel, which --same-kernel takes for one: …" where there are several.
+/// " The shards asked 2 builds of the kernel, which --same-kernel takes for one: …" if there are several.
 std::string several_builds(verdict_facts const& facts) {
   if (facts.builds.size() < 2) return "";
   return fmt::format(" The shards asked {} builds of the kernel, which --same-kernel takes for one: {}.",
@@ -197,7 +198,7 @@ std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
 /// "+0.0012 ± 0.0003 ulp".
 std::string words_of(mean_error const& of) { return fmt::format("{:+.4f} ± {:.4f} ulp", of.mean, of.standard_error); }
 
-/// "systematic error of o (bf16): …": which of the two means it is, and what is left out.
+/// "systematic error of o (bf16): …": the means that are systematic, and the elements that are left out.
 std::string words_of(systematic_facts const& of) {
   bool const by_size = of.away_from_0.is_systematic();
   return fmt::format(
@@ -241,7 +242,7 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   if (!facts.covered.empty()) notes.push_back("covered: " + covered_words(facts.covered));
   if (auto const refused = refused_words(facts.covered); !refused.empty())
     notes.push_back("the kernel refused: " + refused);
-  // Of a kernel that is wrong, the draws that showed nothing say nothing.
+  // If a kernel is wrong, the draws that showed nothing say nothing.
   if (auto rare = rarity_words(facts.covered.draws_answered); rare && facts.verdict != verdict::refuted)
     notes.push_back(*std::move(rare));
   for (omission const& omitted : facts.not_asked)

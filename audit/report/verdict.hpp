@@ -1,5 +1,5 @@
-// What a verdict rests on, and the one place where it is put into words: docs/audit.md, "What a verdict says",
-// describes it field by field. Text, JSON, HTML and JUnit all say it through say().
+// The facts on which a verdict rests, and the one place that puts it into words: docs/audit.md, "What a verdict says",
+// describes it field by field. Text, JSON, HTML and JUnit all use say().
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct systematic_facts {
   bool noted = false;
 };
 
-/// A preset under which none of the failing cases is wrong: less precision throughout, or another thing that it allows,
-/// would explain them all.
+/// A preset under which none of the failing cases is wrong. What it allows (less precision throughout, or something
+/// else) would explain them all.
 struct common_cause {
   std::string preset, allows;
-  std::int64_t cases = 0;  ///< that were judged by it
+  std::int64_t cases = 0;  ///< the number of cases judged by it
   double worst = 0;        ///< their largest error in units of its bound
 };
 
@@ -43,11 +43,11 @@ struct verdict_facts {
   std::string cause;                         ///< of a verdict other than certified, as a clause
   std::optional<common_cause> explained_by;  ///< one cause of all failing cases
 
-  // What was judged, and by what.
+  // What was judged, and under which contract.
   std::string contract;
   std::optional<int> contract_revision;
   int theorem_revision = 0;
-  std::vector<std::string> builds;  ///< of the kernel, where `merge` took several for one
+  std::vector<std::string> builds;  ///< of the kernel, if `merge` took several for one
   std::optional<std::uint64_t> seed;
   std::int64_t inputs = 0, answered = 0, failed = 0;  ///< inputs: given to the kernel, answered by it, wrong
   std::int64_t judged = 0, faults = 0;                ///< elements
@@ -55,7 +55,7 @@ struct verdict_facts {
   std::int64_t sharp = 0, dull = 0;  ///< of those judged by a bound
   std::int64_t suspicious = 0, undecided = 0;
   std::array<std::int64_t, not_judged_names.size()> not_judged{};
-  std::int64_t not_certified = 0;             ///< beside wrong rows
+  std::int64_t not_certified = 0;             ///< not judged exactly, because enough other rows are wrong
   std::optional<outside_place> most_outside;  ///< the largest share that is outside the hypotheses of the bound
   double outside_limit = 0;                   ///< that the verdict allows
   double max_error_in_bounds = 0;
@@ -75,12 +75,12 @@ struct verdict_facts {
   std::int64_t all_not_judged() const noexcept;
 };
 
-/// What a report says its verdict rests on.
+/// The facts on which the verdict of a report rests.
 verdict_facts facts_of(report const& kernel_report);
 
 /// A verdict in words.
 struct stated_verdict {
-  std::string sentence;            ///< the verdict: what was judged, by which contract, what is not claimed
+  std::string sentence;            ///< the verdict: what was judged, under which contract, what is not claimed
   std::vector<std::string> notes;  ///< a sentence for each further fact that is not 0 or empty
   nlohmann::ordered_json object;   ///< all facts: "evidence" of a JSON report
 };

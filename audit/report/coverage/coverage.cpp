@@ -32,7 +32,7 @@ std::array<trait, coverage::trait_count> const& traits() {
   return all;
 }
 
-/// Can one call have both? The rules are those of `combinations`.
+/// Can one call have both? `combinations` states the rules.
 bool can_meet(trait const& a, trait const& b) {
   if (!a.axis && !b.axis) return !exclude(static_cast<feature>(a.at), static_cast<feature>(b.at));
   if (a.axis == b.axis) return false;
@@ -63,8 +63,8 @@ pair_set const& possible_pairs() {
   return possible;
 }
 
-/// Can one call have all three, of which every two can meet?
-/// Requires  a, b and c in the order of traits()
+/// Can one call have all three?
+/// Requires  a, b and c in the order of traits(); every two of them can meet
 bool can_meet(trait const& a, trait const& b, trait const& c) {
   if (!a.is(feature::unequal)) return true;
   return b.axis != shape_axis::n || c.axis != shape_axis::m || b.at != c.at ||

@@ -19,7 +19,7 @@ namespace attest::audit {
 
 enum class reply : std::uint8_t { not_asked, answered, refused };
 
-/// What a kernel answered to one call: to the call itself, and where it was asked for LSE or weights beside O. A call
+/// What a kernel answered to one call: to the call itself, and to requests for LSE or weights in addition to O. A call
 /// that ends in a crash, a hang or a failure is a finding and no reply.
 struct call_replies {
   reply call = reply::answered;
@@ -66,9 +66,9 @@ struct combination_counts {
   met_count pairs, triples;
 };
 
-/// Combinations of features, of shape classes, and of both kinds. One that cannot exist is not counted: two features of
-/// one group that excludes, two classes of one axis, `grouped` with as many kv heads as query heads, more heads in a
-/// group than there are, `unequal` with n and m in the same class of one size.
+/// Combinations of features, of shape classes, and of both kinds. An impossible combination is not counted: two
+/// features of one group that excludes, or two classes of one axis; `grouped` with as many kv heads as query heads;
+/// more heads in a group than there are; or `unequal` with n and m in the same class of one size.
 struct combinations {
   combination_counts features, shapes, mixed;
 };
@@ -87,8 +87,8 @@ struct coverage {
   reply_count lse, weights;  ///< over the answered calls in which they were asked for
   std::int64_t elements_judged = 0, elements_existing = 0;
   std::int64_t draws_answered = 0;
-  /// The triples of traits that an answered call had, by triple_index. Every call has a class of n, m and threads, so a
-  /// pair was met where a triple with it was met.
+  /// The triples of traits that an answered call had, by triple_index. Every call has a class of n, m and threads;
+  /// hence a pair was met if a triple with it was met.
   std::bitset<triple_count> triples;
   std::array<std::vector<std::int64_t>, shape_maps.size()> maps;  ///< answered calls, row-major
   std::array<feature_support, support_count> supports;            ///< by support_index
@@ -98,7 +98,7 @@ struct coverage {
   /// Counts a call. Requires outcome.call other than not_asked.
   /// Cost  about 300 set bits
   void add(call_form const& form, call_replies const& outcome);
-  /// Large problems are judged by some of their rows: of `existing` elements, `judged` were judged.
+  /// Large problems are judged by some of their rows: `judged` of `existing` elements were judged.
   void add_elements(std::int64_t judged, std::int64_t existing) noexcept;
   /// One numbered draw was asked; an answered one counts for the rule of three (coverage_words.hpp).
   void add_draw(bool answered) noexcept { draws_answered += answered; }
@@ -111,7 +111,8 @@ struct coverage {
   feature_support const& support(feature one) const { return support(one, one); }
   /// The features that were asked without others, and that no answered call had.
   std::vector<feature> refused_alone() const;
-  /// The pairs of features likewise, of features that are not refused alone.
+  /// Pairs of features that were asked without others and that no answered call had, if neither feature is refused
+  /// alone.
   std::vector<std::pair<feature, feature>> refused_together() const;
 
   combinations met() const;

@@ -12,7 +12,7 @@ inline bool has_coverage(report const& kernel_report) {
   return !kernel_report.covered.empty() || kernel_report.draws > 0;
 }
 
-/// "coverage" of a report; null where nothing was counted.
+/// "coverage" of a report; null if nothing was counted.
 nlohmann::ordered_json coverage_json(report const& kernel_report);
 
 }  // namespace attest::audit

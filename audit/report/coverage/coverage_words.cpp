@@ -15,7 +15,7 @@ std::string pairs_and_triples(combination_counts const& counts, std::string_view
   return fmt::format("{} pairs and {} triples of {}", of_words(counts.pairs), of_words(counts.triples), of);
 }
 
-/// Why one name of --require-support is not supported; empty where it is.
+/// Why one name of --require-support is not supported; empty if it is supported.
 std::string missing_one(coverage const& of, std::string const& name) {
   if (name == "lse" || name == "weights") {
     reply_count const& output = name == "lse" ? of.lse : of.weights;

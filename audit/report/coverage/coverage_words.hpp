@@ -15,21 +15,23 @@ namespace attest::audit {
 /// "12,000 of 12,400 calls were answered; … pairs and … triples of features …; … elements were judged."
 std::string covered_words(coverage const& of);
 
-/// The rule of three: where none of N independent draws shows a defect, one that strikes a fraction p of such draws
-/// would have been met with 95 % for p ≥ 3/N, for (1 − 3/N)^N < e⁻³ < 0.05. None for N < 3.
+/// The rule of three: N independent draws show no defect. A defect that strikes a fraction p ≥ 3/N of such draws would
+/// have been met with probability 95 %, since (1 − 3/N)^N < e⁻³ < 0.05. Returns nothing for N < 3.
 /// Requires  no answered draw was wrong
 /// Ensures   the sentence states the condition: the draws are independent, the defect shows in a judged element
 /// Source    Hanley and Lippman-Hand 1983, "If nothing goes wrong, is everything all right?", JAMA 249(13), 1743–1745
 std::optional<std::string> rarity_words(std::int64_t answered_draws);
 
-/// "causal, window; causal + mask together; lse in 3 of 40 calls": what was refused. Empty where nothing was.
+/// "causal, window; causal + mask together; lse in 3 of 40 calls": refused features and outputs. Empty if nothing was
+/// refused.
 std::string refused_words(coverage const& of);
 
-/// What --require-support takes: the features of feature_table(), "lse" and "weights".
+/// The names that --require-support takes: the features of feature_table(), "lse" and "weights".
 std::vector<std::string_view> support_names();
 
-/// Why a kernel does not support all that --require-support names; empty where it does. A feature is supported where a
-/// call that has it was answered, an output where no answered call withheld it. What was not asked is not supported.
+/// Why a kernel does not support everything that --require-support names; empty if it does. A feature is supported if a
+/// call that has it was answered; an output is supported if no answered call withheld it. What was not asked is not
+/// supported.
 /// Requires  names of support_names(); others are said to be unknown
 std::string missing_support(coverage const& of, std::span<std::string const> required);
 

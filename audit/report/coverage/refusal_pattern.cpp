@@ -29,12 +29,11 @@ constexpr std::array quantities{
     quantity{"b·heads", [](call_form const& form) { return form.size.b * form.size.hq; }},
     quantity{"n·m", [](call_form const& form) { return form.size.n * form.size.m; }},
 };
-constexpr std::size_t products_from = 8;  ///< a product is named only where it separates more plainly than any size
+constexpr std::size_t products_from = 8;  ///< a product is named only if it separates more plainly than any size
 
 using values = std::set<std::int64_t>;
 
-/// What separates the refused values from the answered ones, and how plain that is: 0 a bound, 1 an interval, 2 a
-/// residue.
+/// How refused values differ from answered ones, and how plain that is: 0 a bound, 1 an interval, 2 a residue.
 struct separation {
   int rank;
   std::string sentence;
@@ -44,7 +43,7 @@ struct separation {
 std::optional<separation> bound_or_interval(char const* name, values const& refused, values const& answered) {
   std::int64_t const first = *refused.begin(), last = *refused.rbegin();
   auto const above = answered.upper_bound(last), from = answered.lower_bound(first);
-  if (from != above) return std::nullopt;  // an answered value between them
+  if (from != above) return std::nullopt;  // there is an answered value between them
   bool const any_below = from != answered.begin(), any_above = above != answered.end();
   if (!any_above)
     return separation{
@@ -74,7 +73,7 @@ std::optional<separation> residue(char const* name, values const& refused, value
   return std::nullopt;
 }
 
-/// The calls whose refusal no feature, or pair of features, explains; the answered ones are all among them.
+/// The calls whose refusal no feature, or pair of features, explains, and all answered calls.
 std::vector<std::pair<call_form const*, bool>> unexplained(std::span<asked_call const> calls,
                                                            reply call_replies::* subject) {
   std::bitset<coverage::support_count> answered;

@@ -1,4 +1,4 @@
-// Among which sizes a kernel refuses calls, or withholds an output, where its features alone do not explain it.
+// The sizes at which a kernel refuses calls, or withholds an output, if its features alone do not explain it.
 #pragma once
 
 #include <span>
@@ -15,14 +15,14 @@ struct asked_call {
   call_replies outcome;
 };
 
-/// A sentence each for refused calls, for LSE withheld and for weights withheld, where one size (n, m, d, dv, b, heads,
-/// heads in a group, threads, b·heads, n·m) separates what was refused from what was answered: a bound ("m is 1,025 or
-/// more"), an interval ("m is 66"), or a residue modulo 2 to 64 ("m is no multiple of 8", "m mod 64 is 41"), in this
-/// order. Sizes that separate equally well are named together.
+/// A sentence each for refused calls, for LSE withheld and for weights withheld, if one size separates refused calls
+/// from answered ones. The sizes are n, m, d, dv, b, heads, heads in a group, threads, b·heads and n·m. They are
+/// separated by a bound ("m is 1,025 or more"), an interval ("m is 66"), or a residue modulo 2 to 64 ("m is no multiple
+/// of 8", "m mod 64 is 41"), in this order. Sizes that separate equally well are named together.
 /// Calls with a feature, or a pair of features, that no answered call had are left out: that feature explains them.
 /// Requires  no negative size
-/// Ensures   a sentence is true of all calls that were asked, those left out apart, and claims nothing about others;
-///           none without two refused calls and two answered ones
+/// Ensures   a sentence is true of all calls that were asked, except calls left out, and claims nothing about others;
+///           no sentence without two refused calls and two answered ones
 /// Cost      calls · log(calls) for each size
 std::vector<std::string> refusal_patterns(std::span<asked_call const> calls);
 

@@ -10,9 +10,9 @@ namespace attest::audit {
 
 /// "check NAME".
 std::string refused_check(std::string_view check);
-/// "the kernel does not support softcap, sink"; of no feature, "the kernel answered none of its cases".
+/// "the kernel does not support softcap, sink"; without features, "the kernel answered none of its cases".
 std::string words_of_refusal(feature_set const& unsupported);
-/// The features in such words; none of any other words.
+/// The features in such words; no features for any other words.
 feature_set refused_in(std::string_view words);
 
 }  // namespace attest::audit

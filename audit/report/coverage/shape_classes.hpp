@@ -11,7 +11,7 @@
 
 namespace attest::audit {
 
-/// What a shape is classed by. `groups` is hq/hk.
+/// The sizes by which a shape is classed. `groups` is hq/hk.
 enum class shape_axis : std::uint8_t { n, m, d, dv, b, heads, groups, threads };
 inline constexpr std::size_t axis_count = static_cast<std::size_t>(shape_axis::threads) + 1;
 
@@ -52,7 +52,7 @@ static_assert(
 /// The size of the call on this axis.
 std::int64_t size_on(shape_axis axis, call_form const& form) noexcept;
 
-/// The class of the call on this axis; none where its size is below all classes.
+/// The class of the call on this axis. Returns nothing if its size is below all classes.
 std::optional<std::size_t> class_on(shape_axis axis, call_form const& form) noexcept;
 
 /// The largest size of a class; none for the last class of an axis.

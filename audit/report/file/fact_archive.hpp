@@ -15,18 +15,18 @@
 
 namespace attest::audit {
 
-/// What is wrong with the file of a shard. Thrown by fact_reader, read_shard and the rules of shard_rules.hpp, caught
-/// by join_reports.
+/// A fault in the file of a shard. Thrown by fact_reader, read_shard and the rules of shard_rules.hpp, caught by
+/// join_reports.
 struct report_fault {
   std::string reason;
 };
 
-/// The whole numbers that a fact may be. No sum of as many as a file can hold overflows.
+/// The range of a fact that is a whole number. The sum over all numbers that a file can hold does not overflow.
 struct whole_range {
   std::int64_t least = 0, most = std::int64_t{1} << 40;
 };
 inline constexpr whole_range of_either_sign{-(std::int64_t{1} << 40)};
-/// More than the program draws, and little enough for a browser.
+/// The upper end is more than the program draws, and few enough for a browser.
 inline constexpr whole_range side_of_picture{0, 4096};
 inline constexpr whole_range side_of_listing{0, std::int64_t{1} << 20};
 /// A real number that is neither negative nor NaN.
@@ -83,7 +83,7 @@ class fact_writer {
 };
 
 /// Reads the facts of an object.
-/// Throws    report_fault with the place of what is missing, has another type or is outside its limits
+/// Throws    report_fault with the place of a fact that is missing, has another type or is outside its limits
 class fact_reader {
  public:
   using json = nlohmann::ordered_json;
@@ -125,7 +125,7 @@ class fact_reader {
   static void read(json const& from, double& fact, place const& at);
   static void read(json const& from, double& fact, place const& at, not_negative);
   static void read(json const& from, std::string& fact, place const& at);
-  /// Requires  a list, of `size` elements where it is given
+  /// Requires  a list, of `size` elements if it is given
   static void require_list(json const& from, place const& at, std::optional<std::size_t> size = {});
 
   template <class T, class... Limit>

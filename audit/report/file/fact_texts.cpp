@@ -38,7 +38,7 @@ std::string read_digits(std::string const& digits, std::bitset<coverage::triple_
 
 bool fit(std::span<std::int64_t const> shape, std::size_t values) {
   constexpr std::int64_t most = std::int64_t{1} << 20;
-  std::int64_t places = 1, loops = 1;  // a page goes through the other axes even where one is 0
+  std::int64_t places = 1, loops = 1;  // a page loops over the other axes even if one is 0
   for (std::int64_t const extent : shape) {
     places = std::min(places * std::min(extent, most), 2 * most);
     loops = std::min(loops * std::clamp<std::int64_t>(extent, 1, most), 2 * most);

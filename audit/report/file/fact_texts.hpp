@@ -1,4 +1,4 @@
-// Facts that a shard writes as text: bits, and tensors' sizes beside their values.
+// Facts that a shard writes as text: bits. Also compares the shape of a tensor with its number of values.
 #pragma once
 
 #include <bitset>
@@ -11,7 +11,7 @@
 
 namespace attest::audit {
 
-/// '.' for a key that is masked, '#' for one that is visible.
+/// '.' for a masked key, '#' for a visible one.
 std::string marks_of(std::vector<bool> const& masked);
 /// Returns what is wrong; nothing if the text has no other characters.
 std::string read_marks(std::string const& marks, std::vector<bool>& masked);
@@ -21,8 +21,8 @@ std::string digits_of(std::bitset<coverage::triple_count> const& triples);
 /// Returns what is wrong; nothing if digits_of writes this text.
 std::string read_digits(std::string const& digits, std::bitset<coverage::triple_count>& triples);
 
-/// Has a tensor of this shape so many values, and few enough to list? It has one to five axes; the parts of a merge
-/// have [parts, b, hq, n, dv].
+/// Does a tensor of this shape have so many values, and few enough to list? It has one to five axes; the parts of a
+/// merge have [parts, b, hq, n, dv].
 bool fit(std::span<std::int64_t const> shape, std::size_t values);
 
 }  // namespace attest::audit

@@ -1,11 +1,12 @@
 // Every fact of a report, once for both directions: a shard writes them, `attest merge` reads them (shard_file.hpp).
 //
-// A fact is what nothing else in the report says. What follows from others (the verdict, sums over checks, which
-// findings are waived) is no fact: read_shard derives it. `recorded` is of `verify` alone, which has no shards.
+// A fact is something that nothing else in the report says. What follows from other facts (the verdict, sums over
+// checks, which findings are waived) is no fact: read_shard derives it. Only `verify` has `recorded`, and it has no
+// shards.
 //
-// An archive (fact_archive.hpp) is called with the name of a fact, the fact, and where it is narrower than its type its
-// limit. `text` takes a fact that is written as text, as the two functions that write and read it; the latter returns
-// what is wrong. `require` takes what must hold for a page to be drawn without looking again.
+// An archive (fact_archive.hpp) is called with the name of a fact, the fact, and its limit if that is narrower than its
+// type. `text` takes a fact that is written as text, and the two functions that write and read it; the latter returns
+// what is wrong. `require` takes a condition that must hold so that a page can be drawn without looking again.
 #pragma once
 
 #include <algorithm>
@@ -195,7 +196,7 @@ void visit(Archive& facts, coverage& of) {
                 "has 'maps' with another number of counts than there are classes");
 }
 
-/// All facts of the report of one kernel. Its contract is the only one: shards are of `audit`.
+/// All facts of the report of one kernel. Shards come from `audit`, so that the report has exactly one contract.
 template <class Archive>
 void visit(Archive& facts, report& of) {
   facts("kernel", of.kernel), facts("kernel_builds", of.kernel_builds);

@@ -22,15 +22,16 @@ namespace {
 using problem::error;
 using problem::error_code;
 
-/// Adds those of `more` that `to` does not have.
+/// Adds the elements of `more` that `to` does not have.
 template <class T>
 void add_new(std::vector<T>& to, std::vector<T> const& more) {
   for (T const& item : more)
     if (std::ranges::find(to, item) == to.end()) to.push_back(item);
 }
 
-/// Makes one row of the rows of `all.not_asked` about a check, in the order of the checks: a shard says that its cases
-/// of a check were refused, and for which features; the check was not asked where no case of any shard was answered.
+/// Joins the rows of `all.not_asked` about one check into one, in the order of the checks. A row of a shard says that
+/// its cases of a check were refused, and for which features. A check was not asked if no case of any shard was
+/// answered.
 void join_refused_checks(report& all) {
   auto const of_a_check = [&](omission const& row) {
     return std::ranges::any_of(all.checks,

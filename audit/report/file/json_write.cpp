@@ -36,7 +36,7 @@ json matrix_json(matrix_picture const& picture) {
 }
 
 /// {"batch", "head", "shows": "weights|keys", "asked", "visible": [lines of # and .], "applied", "applied_by",
-/// "errors_of", "errors_in_bounds"}; null where there are no pictures.
+/// "errors_of", "errors_in_bounds"}; null if there are no pictures.
 json pictures_json(finding const& found) {
   if (!found.pictures) return nullptr;
   finding_pictures const& drawn = *found.pictures;
@@ -58,7 +58,7 @@ json pictures_json(finding const& found) {
           {"errors_in_bounds", drawn.errors ? matrix_json(*drawn.errors) : json()}};
 }
 
-/// [{"name", "shape", "values"}] of the shrunk problem, where it has few elements.
+/// [{"name", "shape", "values"}] of the shrunk problem, if it has few elements.
 json inputs_json(finding const& found) {
   json all = json::array();
   if (found.shrunk)
@@ -81,9 +81,9 @@ json curves_json(report const& kernel_report) {
   return all;
 }
 
-/// [{"check", "case", "number", "classes", "inside": [{"preset", "worst_in_bounds"}]}]. `inside` is null where the case
-/// was not judged again, and otherwise without the presets that a failing case before it is outside of: whether it was
-/// judged by those depends on threads and shards.
+/// [{"check", "case", "number", "classes", "inside": [{"preset", "worst_in_bounds"}]}]. `inside` is null if the case
+/// was not judged again. Presets that an earlier failing case is outside of are left out: whether the case was judged
+/// by those presets depends on threads and shards.
 json failing_json(std::vector<failing_case> const& cases) {
   json all = json::array();
   std::set<std::string> outside;
@@ -114,7 +114,7 @@ json recorded_json(recorded_endings const& endings) {
           {"silent", endings.silent}, {"unusable", endings.unusable}, {"refusals", endings.refusals}};
 }
 
-/// {"outside_hypotheses", …}: the elements that were not judged, by why.
+/// {"outside_hypotheses", …}: the elements that were not judged, by reason.
 json left_out_json(judgement const& sum) {
   json counts = json::object();
   for (std::size_t why = 0; why < sum.left_out.size(); ++why) counts[not_judged_names[why]] = sum.left_out[why];
@@ -148,7 +148,7 @@ json beside_json(judgement const& sum) {
   return all;
 }
 
-/// [{"sha256", "symbol", "builtin": null or {"version", "instructions", "claim"}}]; "sha256" is null where it is not
+/// [{"sha256", "symbol", "builtin": null or {"version", "instructions", "claim"}}]; "sha256" is null if it is not
 /// known.
 json builds_json(report const& kernel_report) {
   json all = json::array();
@@ -162,7 +162,7 @@ json builds_json(report const& kernel_report) {
   return all;
 }
 
-/// Each as a contract file.
+/// Each contract as a contract file.
 json contracts_json(report const& kernel_report) {
   json all = json::array();
   for (contract const& claim : kernel_report.contracts) all.push_back(json::parse(contract_text(claim)));

@@ -15,7 +15,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// Rises with each change of the facts that a release makes.
+/// Rises with each release that changes the facts.
 constexpr int shard_format = 2;
 constexpr char const* ask_again = "run this shard again with this attest";
 
@@ -35,7 +35,7 @@ std::string text_of(nlohmann::json const& facts) {
   return facts.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-/// `name` of an object, as text for a sentence; "" for what is no such string or number.
+/// The member `name` of an object, as text for a sentence; "" if it is no such string or number.
 std::string shown(json const& object, char const* name) {
   if (!object.is_object() || !object.contains(name)) return "";
   json const& found = object[name];
@@ -50,7 +50,7 @@ bool is_shard(json const& from) {
   return reports != from.end() && reports->is_array() && std::ranges::any_of(*reports, is_shard);
 }
 
-/// The facts of a file that this version wrote, and that nobody changed.
+/// The facts of a file that this version wrote and that was not changed since.
 json const& checked_facts(json const& from) {
   if (!is_shard(from))
     throw report_fault{"is not the report of a shard: `attest audit --seed N --shard i/n --json FILE` writes one"};
@@ -72,7 +72,7 @@ json const& checked_facts(json const& from) {
   return *facts;
 }
 
-/// Fills in what follows from the facts, except the verdict.
+/// Fills in everything that follows from the facts, except the verdict.
 void derive(report& of) {
   contract const& claim = of.contracts.front();
   of.contract = claim.name, of.contract_revision = revision_of(claim);

@@ -17,7 +17,7 @@ using json = nlohmann::ordered_json;
 using problem::error;
 using problem::error_code;
 
-/// Throws where two contracts differ in a number or a convention. What their sentences say does not matter.
+/// Throws if two contracts differ in a number or a convention. Differences in their sentences do not matter.
 void require_same_contract(contract first, contract other, std::string const& first_name) {
   first.sentence = other.sentence = "";
   json const here = json::parse(contract_text(first)), there = json::parse(contract_text(other));
@@ -31,7 +31,7 @@ void require_same_contract(contract first, contract other, std::string const& fi
                                  first_name, value(here))};
 }
 
-/// Throws where two builds of a kernel differ, or where one is not known.
+/// Throws if two builds of a kernel differ, or if one is not known.
 void require_same_build(report const& first, report const& other, std::string const& first_name) {
   kernel_build const &a = first.kernel_builds.front(), &b = other.kernel_builds.front();
   if (a == b && a.is_known()) return;

@@ -55,7 +55,7 @@ void write_map(shape_map const& map, std::vector<std::int64_t> const& cells, mar
   to.close().close().close();
 }
 
-/// "✓" where all calls were answered, "✗" where none was, else "3 of 4"; "·" where nothing was asked.
+/// "✓" if all calls were answered, "✗" if none was, else "3 of 4"; "·" if nothing was asked.
 std::string support_text(reply_count const& count) {
   return count.asked == 0       ? "·"
          : count.answered == 0  ? "✗"

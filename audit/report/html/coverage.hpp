@@ -9,7 +9,7 @@
 namespace attest::audit {
 
 /// For each report with a coverage: the combinations met, the maps of answered calls by size, and which features the
-/// kernel supports. Nothing where no report has one.
+/// kernel supports. Writes nothing if no report has a coverage.
 void write_coverage(std::span<report const> all, markup& to);
 
 }  // namespace attest::audit

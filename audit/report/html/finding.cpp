@@ -48,7 +48,7 @@ void write_numbers(violation const& wrong, markup& to) {
   to.close().close();
 }
 
-/// "queries 0 to 7, keys 8 to 39; batch entry 0, head 1"; without the keys where `columns` is empty.
+/// "queries 0 to 7, keys 8 to 39; batch entry 0, head 1"; without the keys if `columns` is empty.
 std::string extent(matrix_picture const& picture, std::string_view columns, finding_pictures const& of) {
   std::string const across = columns.empty() ? ""
                                              : fmt::format(", {} {} to {}", columns, picture.first_column,
@@ -95,8 +95,8 @@ void write_pictures(finding_pictures const& drawn, markup& to) {
   to.close();
 }
 
-/// The rows of a small tensor, "(1, -2)  (3, 4)"; the matrix of its last two axes after "[b, h]", its indices along the
-/// others, where there are several. Requires  at least one axis, and as many values as the shape has places
+/// The rows of a small tensor, "(1, -2)  (3, 4)". If there are several matrices, each (the last two axes) follows "[b,
+/// h]", its indices along the other axes. Requires  at least one axis, and as many values as the shape has places
 std::string listing(input_listing const& of) {
   auto const product = [](auto const& extents) {
     return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -119,7 +119,7 @@ std::string listing(input_listing const& of) {
   return text.empty() ? "no elements" : text;
 }
 
-/// `whole` are the sizes of the problem before it was shrunk, which may be the same.
+/// `whole` has the sizes of the problem before it was shrunk, which may be the same.
 void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, markup& to) {
   problem::sizes const& s = small.sizes;
   bool const same = s == whole;

@@ -86,7 +86,7 @@ void draw_bar(double error_in_bounds, markup& to) {
   to.close();
 }
 
-/// The name of a check; opened, it shows what a pass proves and what it cannot.
+/// The name of a check. Opened, it shows what a pass proves and cannot prove.
 void write_check_name(std::string const& name, markup& to) {
   to.open("th", {{"scope", "row"}});
   if (check const* const about = find_check(name)) {
@@ -101,7 +101,7 @@ void write_check_name(std::string const& name, markup& to) {
 }
 
 /// The state of a check as a symbol and text. The comparison of several kernels leaves out the number of suspicious
-/// elements, which is in the notes.
+/// elements, which the notes give.
 std::string state_text(check_result const& row, double outside_limit, bool alone) {
   std::string_view const state = state_of(row);
   std::string text = state == "FAILED"      ? fmt::format("✗ failed in {} of {}", row.failed, row.cases)

@@ -9,9 +9,10 @@
 namespace attest::audit {
 
 /// The reports of one run, one for each kernel, side by side: the verdicts, the checks, the findings with their
-/// pictures, the curves, the notes. Light or dark as the browser prefers, for screens of 320 pixels and more.
+/// pictures, the curves, the notes. The page is light or dark as the browser prefers, and fits screens from 320 pixels
+/// on.
 /// Requires  at least one report
-/// Ensures   well-formed XML that is HTML, too; all text from kernels and files is escaped; its security policy forbids
+/// Ensures   well-formed XML that is also HTML; all text from kernels and files is escaped; its security policy forbids
 ///           the page to load anything
 std::string as_html(std::span<report const> all);
 

@@ -73,7 +73,7 @@ void draw_axes(std::string_view axis, log_axis const& x, log_axis const& y, mark
 }  // namespace
 
 std::string curve_svg(std::string_view axis, std::vector<plot_line> const& all) {
-  // A report from a file may hold places that a logarithmic axis does not have.
+  // A report from a file may hold places that have no logarithm.
   std::vector<plot_line> lines = all;
   for (plot_line& line : lines)
     std::erase_if(line.points,

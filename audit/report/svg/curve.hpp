@@ -1,5 +1,5 @@
-// Errors as SVG curves. Their colours are classes of the style sheet of the page (html/style.css), so that they are
-// light or dark as the page is. Nothing is shown by colour alone.
+// Errors as SVG curves. Their colours are classes of the style sheet of the page (html/style.css), so that they follow
+// its light or dark mode. Nothing is shown by colour alone.
 #pragma once
 
 #include <string>

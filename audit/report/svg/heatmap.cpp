@@ -19,8 +19,8 @@ constexpr int shades = 11;
 constexpr std::array<std::string_view, shades> shade_names{"l0", "l1", "l2", "l3",   "l4",     "l5",
                                                            "l6", "l7", "l8", "over", "unknown"};
 
-/// The shade of weights grows with their square root, so that small ones can be seen; that of errors by decades below
-/// the bound. Requires nothing of x: a report from a file may hold any number.
+/// The shade of weights grows with their square root, so that small ones can be seen. The shade of errors follows
+/// decades below the bound. Requires nothing of x: a report from a file may hold any number.
 int shade_of(double x, cells kind) {
   if (std::isnan(x) || (kind == cells::errors && x < 0)) return unknown;
   if (kind == cells::errors)
