@@ -23,16 +23,16 @@ using problem::error_code;
 using problem::layout;
 using problem::result;
 
-/// Inaccessible bytes on each side of a tensor: so many that a wrong row index does not skip them.
+/// Inaccessible bytes on each side of a tensor: enough that a wrong row index does not skip them.
 constexpr std::uint64_t guard_bytes = std::uint64_t{1} << 20;
-/// Memory of at most this size is written and read at once, and what was written is kept until it is compared.
+/// Memory of at most this size is written and read at once. The bytes written are kept until they are compared.
 constexpr std::uint64_t small_memory = std::uint64_t{16} << 20, very_small_memory = std::uint64_t{256} << 10;
 
 /// The layout in a descriptor of the C interface: of rank 4, the last stride 1.
 layout descriptor_layout(layout const& from, int problem_rank) {
   layout to = problem::lifted(from, problem_rank);
   to.stride[3] = 1;
-  // A new axis of size 1 gets the stride that it has in a row-major tensor.
+  // A new axis of size 1 has the stride that it has in a row-major tensor.
   for (std::size_t axis = 3; axis-- > 0;)
     if (to.stride[axis] == 0 && to.shape[axis] == 1)
       to.stride[axis] =
@@ -225,7 +225,7 @@ std::optional<error> call_memory::fill(int memory) {
   auto const end = static_cast<off_t>(begin_ + memory_bytes_);
   if (about.st_size < end)
     if (::ftruncate(memory, end) != 0) return file_fault("grown", errno);
-  // What an earlier, larger call left is given back to the system.
+  // The pages that an earlier, larger call left are given back to the system.
   if (about.st_size > end &&
       static_cast<std::uint64_t>(about.st_blocks) * 512 > begin_ + memory_bytes_ + 4 * small_memory)
     static_cast<void>(::fallocate(memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, about.st_size - end));
@@ -248,9 +248,9 @@ std::optional<error> call_memory::fill(int memory) {
   return std::nullopt;
 }
 
-/// The elements of an output, compact. Restores their bytes in `after`: what still differs lies outside the rows. Of
-/// rows that are no query nothing is asked, and they count as written; `written` says which elements were, all of them
-/// and those of queries, and `padding` what became of those rows.
+/// The elements of an output, compact. Restores their bytes in `after`; bytes that still differ lie outside the rows.
+/// Rows that belong to no query may hold anything, and count as written. `written` receives the elements that were
+/// written, in all rows and in rows of queries; `padding` receives what the rows without a query hold.
 owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> before, std::span<std::byte> after,
                                 written_elements& written, padding_found& padding) const {
   auto const& tensor = regions_[index]->tensor;

@@ -22,21 +22,22 @@
 
 namespace attest::audit {
 
-/// Where the memory of a call begins: in the shared memory, a multiple of the page size, and in the address range.
+/// The place where the memory of a call begins: in the shared memory, a multiple of the page size, and in the address
+/// range.
 struct memory_origin {
   std::uint64_t memory = 0, range = 0;
 };
 
 class call_memory {
  public:
-  /// Plans the memory of a call. An error where the problem cannot have the form of the request (memory_fault), or
-  /// where the tensors need more than limits.bytes; error_code::unsupported where the form needs more address space
-  /// than limits.address_bytes or more pieces of memory than a message has. A call of a group begins where the one
-  /// before it ends.
+  /// Plans the memory of a call. Returns an error if the problem cannot have the form of the request (memory_fault), or
+  /// if the tensors need more than limits.bytes. Returns error_code::unsupported if the form needs more address space
+  /// than limits.address_bytes or more pieces of memory than a message has. A call of a group begins at the end of the
+  /// one before it.
   static problem::result<call_memory> plan(owned_problem const& problem, call_request const& request,
                                            isolation_limits const& limits, memory_origin from = {});
 
-  /// New memory for a process: nothing that another one wrote is in it. It may grow, and not shrink.
+  /// New memory for a process, without bytes of another process. It may grow, and not shrink.
   static problem::result<owned_descriptor> shared();
 
   /// The bytes of the message to the runner.
@@ -44,14 +45,14 @@ class call_memory {
     return std::as_bytes(std::span(message_.get(), 1)).first(runner::bytes_with(message_->piece_count));
   }
   void set_sequence(std::uint64_t sequence) noexcept { message_->sequence = sequence; }
-  /// Makes it a call of a group, of which `following` messages come after this one.
+  /// Makes it a call of a group: `following` further messages of the group come after this one.
   void set_group(std::uint32_t following, call_of_group const& call) noexcept {
     message_->following = following, message_->caller = call.caller, message_->repeat_seconds = call.repeat_seconds;
   }
 
   memory_origin end() const noexcept { return {begin_ + memory_bytes_, message_->range_bytes}; }
 
-  /// Of address space, with that of the calls before it in its group.
+  /// The bytes of address space of this call and the calls before it in its group.
   std::uint64_t range_bytes() const noexcept { return message_->range_bytes; }
 
   /// The bytes that the kernel's process may touch.
@@ -60,17 +61,17 @@ class call_memory {
   /// Writes the inputs, NaN into the outputs, and the bytes around both; clears the crash note.
   std::optional<problem::error> fill(int memory);
 
-  /// Compares the memory with what fill wrote, and copies the outputs where the call succeeded. changed_since asks
-  /// about it later if `remember`.
+  /// Compares the memory with what fill wrote, and copies the outputs if the call succeeded. `remember` says that
+  /// changed_since asks about the memory later.
   /// Ensures   `broken` names every tensor whose surrounding bytes (or, for an input, contents) changed
   std::optional<problem::error> read_back(int memory, call_outcome outcome, owned_outputs& outputs,
                                           std::vector<broken_promise>& broken, bool remember);
 
-  /// After read_back: is the memory other than it was then? False where it is large, or was not to be remembered.
+  /// After read_back: has the memory changed since then? False if it is large, or was not to be remembered.
   bool changed_since(int memory) const;
 
-  /// The promise that a crash broke, where the call, or the first of its group, has this sequence number; none where
-  /// the recorded address is not in or near a tensor.
+  /// The promise that a crash broke, if the call, or the first of its group, has this sequence number. Returns nothing
+  /// if the recorded address is not in or near a tensor.
   std::optional<broken_promise> explain_crash(int memory, std::uint64_t sequence) const;
 
  private:
@@ -86,7 +87,7 @@ class call_memory {
   void describe(runner::tensor_index index, problem::element_type type, problem::layout const& strided);
   std::optional<broken_promise> changed_surroundings(std::size_t index, std::span<std::byte const> before,
                                                      std::span<std::byte const> after) const;
-  /// The elements of an output that the call changed, those of them that belong to a query, and how many those are.
+  /// The elements of an output that the call changed, the subset that belongs to a query, and their number.
   struct written_elements {
     std::size_t all = 0, of_queries = 0, expected = 0;
   };
@@ -99,8 +100,8 @@ class call_memory {
   std::array<std::optional<region>, runner::slot_count> regions_{};  ///< none: absent, or in the memory of another
   std::unique_ptr<runner::call_message> message_ = std::make_unique<runner::call_message>();
   std::uint64_t begin_ = 0, memory_bytes_ = 0;  ///< in the shared memory
-  std::vector<std::byte> written_;              ///< the memory from begin_ on, where it is small; else empty
-  std::vector<std::byte> found_;                ///< what read_back found in it, where changed_since asks; else empty
+  std::vector<std::byte> written_;              ///< the memory from begin_ on, if it is small; else empty
+  std::vector<std::byte> found_;                ///< what read_back found in it, if changed_since asks; else empty
 };
 
 }  // namespace attest::audit

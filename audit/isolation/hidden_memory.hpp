@@ -5,9 +5,9 @@
 
 namespace attest::audit {
 
-/// While one of these holds, this process is not dumpable: no other one of its user opens its /proc/PID/mem, traces it
-/// or reads it with process_vm_readv, and it leaves no core file. What was before comes back with the last of them, for
-/// debuggers, leak checkers, and programs that attest is a part of.
+/// While one of these objects lives, this process is not dumpable. No other process of its user can open its
+/// /proc/PID/mem, trace it or read it with process_vm_readv, and it leaves no core file. The last object restores the
+/// earlier state, for debuggers, leak checkers, and programs that attest is a part of.
 /// Source    prctl(2), PR_SET_DUMPABLE
 class hidden_memory {
  public:

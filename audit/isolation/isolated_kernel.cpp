@@ -61,7 +61,7 @@ result<isolated_kernel> isolated_kernel::open(kernel_library const& kernel, isol
 
 static_assert(isolated_kernel::most_together == runner::most_together, "the runner takes groups of this size");
 
-/// What the process did since its last call that it may not do. It is killed for it.
+/// The promises that the process broke since its last call. It is killed for them.
 std::vector<broken_promise> isolated_kernel::state::broken_between_calls() {
   if (!process.alive()) return {};
   std::vector<broken_promise> broken;
@@ -136,8 +136,8 @@ runner_process::received isolated_kernel::state::wait(std::span<std::byte> reply
     if (request.until) next = std::min(next, *request.until);
     auto const received = process.receive(reply, next);
     if (received == runner_process::received::message && !kernel.is_process()) {
-      // A short call cannot pass a limit by itself, many together can. On a busy machine a long one may have ended before
-      // this began to wait for it.
+      // One short call cannot pass a limit, many together can. On a busy machine a long call may have ended before this
+      // thread began to wait for it.
       auto const now = runner_process::clock::now();
       if (now - sent >= short_call || now - observed >= observation_interval)
         exceeded = passes_limits(process.id(), limits.process, tensor_bytes), observed = now;
@@ -220,12 +220,12 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
   return answers;
 }
 
-/// What a reply and the memory of its call say.
+/// The answer that a reply and the memory of its call give.
 result<call_answer> isolated_kernel::state::answer(call_memory& plan, runner::reply_message const& reply,
                                                    double waited) {
   call_answer answered;
   call_report& report = answered.report = report_of(reply, waited);
-  // A process that writes late does so more than once: later, one call in sixteen is enough.
+  // A process that writes late does so more than once: after the first calls, one in sixteen is enough.
   bool const remember = sequence <= 64 || sequence % 16 == 0;
   if (auto why = plan.read_back(memory.get(), report.outcome, answered.outputs, report.broken, remember))
     return *std::move(why);

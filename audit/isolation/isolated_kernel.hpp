@@ -27,22 +27,22 @@
 namespace attest::audit {
 
 struct isolation_limits {
-  double seconds = 10;           ///< of processor time for one call (time_limits::working)
-  double resting_seconds = 60;   ///< without any processor time, in one call or while the library is loaded
-  double waiting_seconds = 300;  ///< by the clock, for either; a call that passes it is unanswered
+  double seconds = 10;           ///< processor time of one call (time_limits::working)
+  double resting_seconds = 60;   ///< time without any processor time, in one call or while the library is loaded
+  double waiting_seconds = 300;  ///< by the clock, for either; a call that takes longer is unanswered
   double loading_seconds = 10;   ///< of processor time for loading the library
-  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call, what lies between not counted
+  std::uint64_t bytes = std::uint64_t{4} << 30;  ///< for the tensors of one call; gaps between pieces do not count
   std::uint64_t address_bytes = std::uint64_t{16} << 40;  ///< of address space for one call
-  process_limits process = {};   ///< memory beside the tensors, and threads, observed from outside
-  bool all_protections = false;  ///< a kernel is not loaded where the system forbids one
-  kernel_needs needs = {};       ///< what it may reach beyond its own files
+  process_limits process = {};   ///< memory in addition to the tensors, and threads, observed from outside
+  bool all_protections = false;  ///< a kernel is not loaded if the system forbids one
+  kernel_needs needs = {};       ///< what it may reach in addition to its own files
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.
 enum class placement : std::uint8_t {
   end,       ///< its last byte is the last before inaccessible memory
   start,     ///< its first byte is the first after inaccessible memory
-  unaligned  ///< one element past a multiple of 64 bytes, reached through byte_offset; NULL where a size is 0
+  unaligned  ///< one element past a multiple of 64 bytes, reached through byte_offset; NULL if a size is 0
 };
 
 struct call_request {
@@ -51,7 +51,7 @@ struct call_request {
   audit::placement placement = audit::placement::end;
   memory_form memory = {};                  ///< its `unaligned` replaces `placement`
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
-  std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends likewise
+  std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends as `cut_short`
 };
 
 enum class call_outcome : std::uint8_t {
@@ -92,7 +92,7 @@ struct call_report {
   call_outcome outcome = call_outcome::failed;
   int code = 0;          ///< the status, the signal or the exit code
   std::string sentence;  ///< "crashed with SIGSEGV: reads element 0 past the end of k"
-  double seconds = 0;    ///< inside the kernel; 0 where it did not return
+  double seconds = 0;    ///< inside the kernel; 0 if it did not return
   std::vector<broken_promise> broken;
 
   bool broke(promise which) const noexcept {
@@ -100,25 +100,25 @@ struct call_report {
   }
 };
 
-/// One of several calls during which the tensors of all are alive.
+/// One of several calls during which the tensors of all calls stay in memory.
 struct call_of_group {
   owned_problem const* problem = nullptr;
   call_request request{};
-  std::uint32_t caller = 0;   ///< which thread makes it, from 0; each makes its calls in their order
-  double repeat_seconds = 0;  ///< for so long it is made again, until its outputs have other bits than the first time
+  std::uint32_t caller = 0;   ///< the thread that makes it, from 0; each thread makes its calls in order
+  double repeat_seconds = 0;  ///< the call is repeated for so long, until the bits of its outputs change
 };
 
 struct call_answer {
   call_report report;
-  owned_outputs outputs;  ///< set where report.outcome is succeeded
+  owned_outputs outputs;  ///< set if report.outcome is succeeded
 };
 
 /// A kernel in a process of its own: a shared library that exports the interface of attest/kernel.h and is loaded there
 /// (attest-runner), or another kind of kernel_library.
 ///
 /// The process is reused for all calls, and started again after a crash, an exit or a hang. It is killed when the
-/// thread that started it ends (the next call then starts another) and leaves no core file. What it can reach is in
-/// docs/isolation.md. Not safe for concurrent calls: use one isolated_kernel a thread.
+/// thread that started it ends (the next call then starts another), and leaves no core file. docs/isolation.md says
+/// what it can reach. Not safe for concurrent calls: use one isolated_kernel a thread.
 class isolated_kernel {
  public:
   /// Loads `library` and finds `symbol`. An error says why the file is not a usable library, or what happened while it
@@ -128,28 +128,27 @@ class isolated_kernel {
                                                std::filesystem::path runner = {});
 
   /// The same for a kernel of any kind. A program runs in the cage of a library, and says itself when it is ready. A
-  /// process that serves already is neither isolated nor ended: what it does beside its calls is not seen, a call that
+  /// process that serves already is neither isolated nor ended: its actions between calls are not seen, a call that
   /// does not return is unanswered, and the channel to it is closed instead of killing it.
   static problem::result<isolated_kernel> open(kernel_library const& kernel, isolation_limits limits = {},
                                                std::filesystem::path runner = {});
 
   /// Runs the kernel once.
-  /// Ensures   where the outcome is `succeeded`, `outputs` holds o and the requested outputs, compact, in the rank of
-  /// the
-  ///           problem; elements that the kernel did not write are NaN. Otherwise `outputs` is unchanged.
-  ///           An error means that the kernel could not be run (no memory, or it cannot be loaded again); it is no
-  ///           evidence about the kernel's results.
+  /// Ensures   if the outcome is `succeeded`, `outputs` holds o and the requested outputs, compact, in the rank of the
+  ///           problem; elements that the kernel did not write are NaN. Otherwise `outputs` is unchanged. An error
+  ///           means that the kernel could not be run (no memory, or it cannot be loaded again); it is no evidence
+  ///           about the kernel's results.
   problem::result<call_report> run(owned_problem const& problem, call_request const& request, owned_outputs& outputs);
 
   /// The most calls of a group.
   static constexpr std::size_t most_together = 16;
 
-  /// Runs the kernel several times, from one thread or from several at the same time. The tensors of all calls lie in
-  /// memory until the last has returned, and are read after that.
-  /// Together they may take limits.seconds and `more_seconds`.
-  /// Requires  1 to most_together calls, whose callers are 0 … threads − 1; stop and until of all requests are those of
-  ///           the first
-  /// Ensures   an answer to each call, as run has it; where the process ended or passed its time, every report says so
+  /// Runs the kernel several times, from one thread or from several at the same time. The tensors of all calls stay in
+  /// memory until the last call has returned; they are read after that. Together the calls may take limits.seconds and
+  /// `more_seconds`.
+  /// Requires  1 to most_together calls, whose callers are 0 … threads − 1; all requests have the stop and until of the
+  ///           first
+  /// Ensures   an answer to each call, as run gives it; if the process ended or took too long, every report says so
   problem::result<std::vector<call_answer>> run_together(std::span<call_of_group const> calls, double more_seconds = 0);
 
   /// The kernel's own name (attest_kernel_name), made printable, else the name of the file.
@@ -159,8 +158,8 @@ class isolated_kernel {
   /// environment from before.
   bool loading_changes_environment() const noexcept;
 
-  /// The protections of docs/isolation.md that do not hold, each with its reason: what the system forbids; of a process
-  /// that serves already, all of them, as one sentence.
+  /// The protections of docs/isolation.md that do not hold, each with the reason why the system forbids it. For a
+  /// process that serves already, one sentence names all of them.
   std::vector<std::string> missing_protections() const;
 
   isolated_kernel(isolated_kernel&&) noexcept;

@@ -1,4 +1,4 @@
-// What isolated_kernel keeps, for the sources that define its functions: isolated_kernel.cpp calls the kernel,
+// The state of isolated_kernel, for the sources that define its functions: isolated_kernel.cpp calls the kernel,
 // start_kernel.cpp starts its process.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a kernel may reach beyond the files that it is made of, because the user says so.
+// What a kernel may reach in addition to the files that it consists of, because the user allows it.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,11 @@ struct kernel_needs {
   bool network = false;                    ///< sockets of every kind
   std::vector<std::string> readable = {};  ///< files, and folders with all below them; absolute paths
 
-  /// Adds what a word of --allow says: "net" or "read:PATH". An error where it is neither, or where nothing is there.
+  /// Adds the permission of a word of --allow: "net" or "read:PATH". Returns an error if it is neither, or if nothing
+  /// has that path.
   std::optional<problem::error> allow(std::string_view word);
 
-  /// "device", "net", "read:PATH": what the runner is told, and the report.
+  /// "device", "net", "read:PATH": the words for the runner and for the report.
   std::vector<std::string> words() const;
 };
 

@@ -8,7 +8,7 @@
 namespace attest::audit {
 namespace {
 
-/// Two queries and three keys of small numbers. The outputs that a kernel supports here, it is taken to support.
+/// Two queries and three keys of small numbers. A kernel is taken to support the outputs that it supports here.
 owned_problem small_problem(problem::element_type type) {
   problem_draft draft;
   draft.q = owned_tensor::compact(type, {1, 1, 2, 4});
@@ -39,7 +39,7 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
   return session;
 }
 
-/// isolated_kernel::run_together, where the first of those ends counts only if it comes again at once.
+/// isolated_kernel::run_together; the first hang or end by SIGKILL counts only if it comes again at once.
 problem::result<std::vector<call_answer>> kernel_session::ask(std::span<call_of_group const> calls,
                                                               double more_seconds) {
   auto answers = kernel_.run_together(calls, more_seconds);

@@ -23,15 +23,15 @@ class kernel_session {
 
   struct run_result {
     call_report report;
-    owned_outputs outputs;  ///< set where report.outcome is succeeded
+    owned_outputs outputs;  ///< set if report.outcome is succeeded
     double seconds = 0;     ///< inside the kernel, summed over all attempts
   };
 
-  /// Runs the kernel once, requesting those of requestable(problem, asks) that it supports. Where it reports
+  /// Runs the kernel once, requesting the outputs of requestable(problem, asks) that it supports. If it reports
   /// UNSUPPORTED, tries again with fewer outputs.
   ///
-  /// A hang, and an end by SIGKILL, counts where it is seen twice: the first call with such an end is made again, in a
-  /// new process, here and in run_together. Where it returns then, it is unanswered, and the next such end counts.
+  /// A hang, or an end by SIGKILL, counts if it is seen twice: the first call with such an end is made again, in a new
+  /// process, here and in run_together. If it returns then, it is unanswered, and the next such end counts.
   problem::result<run_result> run(owned_problem const& problem, std::int32_t threads, audit::placement placement,
                                   asked_outputs asks = {}, memory_form const& memory = {});
 
@@ -41,7 +41,7 @@ class kernel_session {
   /// Whether a group of calls from several threads hung before.
   bool hung_together() const noexcept { return hung_together_; }
 
-  /// Those of the outputs that are asked for: weights of at most 2²⁴ elements.
+  /// The subset of the outputs asked for that can be requested: weights of at most 2²⁴ elements.
   static asked_outputs requestable(owned_problem const& problem, asked_outputs asks) noexcept;
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }

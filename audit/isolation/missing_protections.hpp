@@ -8,7 +8,7 @@
 
 namespace attest::audit {
 
-/// "an own view of processes (Operation not permitted)"; empty where every protection holds.
+/// "an own view of processes (Operation not permitted)"; empty if every protection holds.
 /// Requires  nothing: the faults come from another process
 std::vector<std::string> missing_protections(runner::protection_faults const& faults);
 

@@ -11,7 +11,7 @@ using problem::element_type;
 using problem::layout;
 
 constexpr std::uint64_t unaligned_base = 64;
-/// Bytes between two parts of a tensor from which on they are inaccessible.
+/// If two parts of a tensor are at least so many bytes apart, the bytes between them are inaccessible.
 constexpr std::uint64_t hole_bytes = std::uint64_t{1} << 16;
 
 constexpr int input_surroundings = 0xFF;   // a NaN in every element type
@@ -102,7 +102,7 @@ bool placed_tensor::place(placement where, std::size_t most_pieces) {
     for (auto const& [size, step] : found.outer) offset += rest % size * step, rest /= size;
     std::uint64_t const begin = offset / page * page, end = rounded_up(offset + found.block, page);
     auto const first = static_cast<std::int64_t>(begin) - static_cast<std::int64_t>(skew_);
-    // The last row of a head and the first of the next may lie side by side: what shares a page is one piece.
+    // The last row of a head and the first of the next may lie side by side: parts that share a page are one piece.
     bool const shares =
         !pieces_.empty() && first < pieces_.back().first + static_cast<std::int64_t>(pieces_.back().bytes);
     if (!shares) pieces_.push_back({first, 0, image});

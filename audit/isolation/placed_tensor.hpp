@@ -40,7 +40,7 @@ void for_each_row(problem::layout const& a, problem::layout const& b, Visit visi
   }
 }
 
-/// Whole pages that the kernel may access. What lies between the pieces of a tensor is inaccessible.
+/// Whole pages that the kernel may access. The memory between the pieces of a tensor is inaccessible.
 struct memory_piece {
   std::int64_t first = 0;   ///< byte, counted from the first element of the tensor
   std::uint64_t bytes = 0;  ///< a multiple of the page size
@@ -54,7 +54,7 @@ class placed_tensor {
                                 problem::layout const& strided);
   static placed_tensor of_output(problem::element_type type, problem::layout const& strided);
 
-  /// Chooses the pages. Of a tensor that lies in at most `most_pieces` pieces; false for any other.
+  /// Chooses the pages of a tensor that lies in at most `most_pieces` pieces; false for any other.
   bool place(placement where, std::size_t most_pieces);
 
   bool is_input() const noexcept { return input_ != nullptr; }
@@ -74,7 +74,7 @@ class placed_tensor {
   /// Writes the contents of the pieces before the call. Requires image_bytes() bytes
   void write_image(std::span<std::byte> to) const;
 
-  /// The position in the image of an element with this offset. Requires one of the tensor
+  /// The position in the image of an element with this offset. Requires an element of the tensor
   std::size_t position_of(std::size_t element_offset) const noexcept {
     auto const byte = static_cast<std::int64_t>(element_offset * element());
     memory_piece const& in = piece_of(byte);
@@ -91,7 +91,7 @@ class placed_tensor {
   }
 
   problem::element_type type_ = problem::element_type::f32;
-  problem::layout strided_{}, source_{};  ///< in the descriptor, and of the rows in input_
+  problem::layout strided_{}, source_{};  ///< of the descriptor, and of the rows in input_
   owned_tensor const* input_ = nullptr;
   bool as_drafted_ = false;  ///< the bytes of input_ are copied with those between its rows
   std::uint64_t spanned_ = 0, skew_ = 0, byte_offset_ = 0;

@@ -15,8 +15,8 @@ struct usage {
   std::int64_t threads = 0;
 };
 
-/// VmHWM (the peak), VmPTE (the tables of pages) and Threads of a status file of /proc; no bytes where its thread has
-/// ended, no threads where its process has.
+/// VmHWM (the peak), VmPTE (the tables of pages) and Threads of a status file of /proc. No bytes if its thread has
+/// ended, no threads if its process has.
 usage read_status(std::string const& path) {
   std::ifstream status(path);
   usage used;
@@ -33,12 +33,12 @@ usage read_status(std::string const& path) {
   return used;
 }
 
-/// None where the process has ended.
+/// Returns nothing if the process has ended.
 std::optional<usage> usage_of(int id) {
   usage used = read_status(fmt::format("/proc/{}/status", id));
   if (used.threads == 0) return std::nullopt;
   if (used.bytes > 0 || used.threads == 1) return used;
-  // The first thread of the process has ended: another one knows.
+  // The first thread of the process has ended: the numbers are read from another thread.
   std::error_code code;
   for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;
        at.increment(code))

@@ -16,7 +16,7 @@ namespace attest::audit {
 namespace {
 
 struct process_stat {
-  int parent = 0;  ///< 0 where the process has ended
+  int parent = 0;  ///< 0 if the process has ended
   double processor_seconds = 0;
 };
 

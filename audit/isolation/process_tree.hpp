@@ -10,11 +10,11 @@ namespace attest::audit {
 
 struct tree_process {
   int id = 0;
-  double processor_seconds = 0;  ///< of it, and of its children that it has waited for; Linux counts by 0.01
+  double processor_seconds = 0;  ///< of the process and its children that it has waited for; Linux counts by 0.01
 };
 
-/// All processes below the parent of process `id`: what a kernel starts stays below that parent
-/// (runner/caged_process.hpp). None where process `id` has ended.
+/// All processes below the parent of process `id`: every process that a kernel starts stays below that parent
+/// (runner/caged_process.hpp). Empty if process `id` has ended.
 /// Cost      one read of /proc for each process of the machine
 /// Source    proc(5), /proc/ID/stat: ppid, utime, stime, cutime, cstime
 std::vector<tree_process> process_tree(int id);

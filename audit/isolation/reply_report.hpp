@@ -1,4 +1,4 @@
-// What the runner says of a call.
+// The report of a call, from the reply of the runner.
 #pragma once
 
 #include "audit/isolation/isolated_kernel.hpp"
@@ -6,7 +6,7 @@
 
 namespace attest::audit {
 
-/// The report of a call that returned. `waited` seconds passed meanwhile; the kernel's own time is no longer.
+/// The report of a call that returned. `waited` seconds passed meanwhile; the kernel's own time is at most that.
 call_report report_of(runner::reply_message const& reply, double waited);
 
 }  // namespace attest::audit

@@ -40,17 +40,17 @@ error fault(std::string_view failure, int code) {
   return {error_code::unreadable, "attest-runner", std::string(failure) + ": " + std::generic_category().message(code)};
 }
 
-/// A copy of `descriptor` with a number above those that the runner uses. The two descriptors that it inherits are
-/// renumbered one after the other, and the first must not replace the second.
+/// A copy of `descriptor` with a number above all numbers that the runner uses. The two descriptors that the runner
+/// inherits are renumbered one after the other, and the first must not replace the second.
 owned_descriptor with_high_number(int descriptor) noexcept {
   return owned_descriptor(::fcntl(descriptor, F_DUPFD_CLOEXEC, runner::memory_descriptor + 1));
 }
 
-/// A fault of recv that does not come again. ECONNRESET says once that the other end closed before it had read all;
-/// what it had sent is still there.
+/// A fault of recv that does not come again. ECONNRESET is reported once if the other end closed before it had read
+/// everything; the messages that it had sent are still there.
 bool is_passing(int fault) noexcept { return fault == EINTR || fault == ECONNRESET; }
 
-/// Has process `id` ended, or begun to? One that only closed its channel has not.
+/// Has process `id` ended, or begun to? A process that only closed its channel has not.
 bool is_ending(int id) noexcept {
   std::ifstream file(fmt::format("/proc/{}/stat", id));
   std::string text;
@@ -116,7 +116,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
   if (print.get() < 0 || ::fcntl(pipe_ends[0], F_SETFL, O_NONBLOCK) != 0) return fault("no channel to it", errno);
 
   spawn_plan plan;
-  // No descriptor of this process: what it names, a terminal or a report, could be opened again and written.
+  // The process gets no descriptor of this one: a terminal or a report behind it could be opened again and written.
   posix_spawn_file_actions_addopen(&plan.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   for (int const number : {STDOUT_FILENO, STDERR_FILENO})
     posix_spawn_file_actions_adddup2(&plan.actions, print.get(), number);
@@ -149,7 +149,7 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
     process.process_ = 0;
     return fault("'" + runner.native() + "' cannot be started", code);
   }
-  // The judge is not to be reached by processes of its own user, whatever the runner's protections are.
+  // Other processes of its user cannot reach the judge, whatever the runner's protections are.
   process.hidden_ = hidden_memory::begin();
   runner::filter_message message{};
   auto const& filter = system_call_filter(needs);
@@ -244,7 +244,7 @@ bool runner_process::send(std::span<std::byte const> message) noexcept {
   }
 }
 
-/// Waits for a message or the end of the channel, and takes meanwhile what is printed. False where neither came in
+/// Waits for a message or the end of the channel, and meanwhile takes the printed output. False if neither came in
 /// time.
 bool runner_process::wait_for_input(clock::time_point deadline) noexcept {
   for (;;) {
@@ -290,7 +290,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
     return {};
   }
   if (process_ <= 0) return {};
-  // WNOWAIT leaves the process unreaped, so that its id, and that of its group, cannot be reused yet.
+  // WNOWAIT leaves the process unreaped, so that its id and the id of its group cannot be reused yet.
   auto const has_ended = [&] {
     siginfo_t about{};
     return ::waitid(P_PID, static_cast<id_t>(process_), &about, WEXITED | WNOHANG | WNOWAIT) == 0 &&
@@ -304,7 +304,7 @@ process_end runner_process::reap(clock::duration patience) noexcept {
     ended = has_ended();
   }
   if (!ended) {
-    ::kill(process_, SIGTERM);  // it kills all that the kernel started, and ends
+    ::kill(process_, SIGTERM);  // it kills every process that the kernel started, and ends
     auto const last = clock::now() + std::chrono::seconds(60);
     while (!has_ended() && clock::now() < last) ::poll(nullptr, 0, 1);
   }

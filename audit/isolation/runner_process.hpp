@@ -40,29 +40,29 @@ class runner_process {
   static problem::result<runner_process> start(std::filesystem::path const& runner,
                                                kernel_library const& kernel, int memory, kernel_needs const& needs);
 
-  /// A channel to a process that serves already, through the socket `control`: it gets the other end and `memory`.
-  /// Nobody else's process ends with it: end and kill close the channel.
+  /// A channel to a process that serves already, through the socket `control`: it gets the other end and `memory`. That
+  /// process is not ours: end and kill close the channel, and do not end it.
   static problem::result<runner_process> attach(int control, int memory);
 
   /// Waits until the runner has put on the protections that the system permits. No code of the kernel runs before that.
   received wait_for_cage(clock::time_point deadline) noexcept;
 
-  /// Why the runner has no process for the kernel; 0 where it has. Requires wait_for_cage() == message.
+  /// Why the runner has no process for the kernel; 0 if it has one. Requires wait_for_cage() == message.
   int start_fault() const noexcept { return start_fault_; }
 
   /// The address space that the system gives at once to a process without a kernel, or more. Requires wait_for_cage()
   /// == message.
   std::uint64_t address_bytes() const noexcept { return address_bytes_; }
 
-  /// What the system answered to each protection. Requires wait_for_cage() == message.
+  /// The answer of the system to each protection. Requires wait_for_cage() == message.
   runner::protection_faults const& faults() const noexcept { return faults_; }
 
-  /// What was printed last on standard output or error, as a clause: " after it said 'no memory'"; empty where nothing
-  /// was. It is the last line, or that with the summary of a sanitizer, without control characters.
-  /// Ensures   all that was printed counts once the process has ended (end, kill)
+  /// The last line printed on standard output or error, as a clause: " after it said 'no memory'". If a sanitizer
+  /// printed a summary, that line is taken instead. Empty if nothing was printed. Control characters are left out.
+  /// Ensures   all output counts once the process has ended (end, kill)
   std::string said() const;
 
-  /// Sends one message. False where the process has ended. Never raises SIGPIPE.
+  /// Sends one message. False if the process has ended. Never raises SIGPIPE.
   bool send(std::span<std::byte const> message) noexcept;
 
   /// Waits for one message of exactly message.size() bytes.
@@ -71,11 +71,11 @@ class runner_process {
   /// True if there is a message to receive, or the process has closed its channel.
   bool has_unread_input() const noexcept;
 
-  /// Waits up to ten seconds for the end of a process that closed its channel because it ends, then kills it, and all
-  /// that it started.
+  /// Waits up to ten seconds for the end of a process that closed its channel because it ends. Then kills it, and all
+  /// processes that it started.
   process_end end() noexcept;
 
-  /// Kills the process and all that it started at once.
+  /// Kills the process and all processes that it started, at once.
   process_end kill() noexcept;
 
   runner_process() = default;
@@ -96,14 +96,14 @@ class runner_process {
   bool is_closed() const noexcept;
 
   bool attached_ = false;  ///< the process is not a child of this one
-  int process_ = 0;        ///< the child of this process: it ends as the kernel's process does, and that dies with it
+  int process_ = 0;        ///< our child: ends as the kernel's process does, which dies with it
   int kernel_ = 0;
   int start_fault_ = 0;
   std::uint64_t address_bytes_ = 0;
   owned_descriptor channel_, printed_;
-  hidden_memory hidden_;  ///< that of this process, while the other one lives
+  hidden_memory hidden_;  ///< hides the memory of this process while the other one lives
   runner::protection_faults faults_{};
-  std::string text_;  ///< the end of what was printed
+  std::string text_;  ///< the end of the printed output
 };
 
 }  // namespace attest::audit

@@ -59,7 +59,7 @@ std::optional<error> isolated_kernel::state::start() {
                  "cannot start a process for the kernel: " + system_reason(process.start_fault())};
   }
   if (!kernel.is_process() && received == message) {
-    // Half of it is the kernel's own.
+    // Half of the address space is the kernel's own.
     limits.address_bytes = std::min(limits.address_bytes, process.address_bytes() / 2);
     auto const missing = audit::missing_protections(process.faults());
     if (limits.all_protections && !missing.empty()) {

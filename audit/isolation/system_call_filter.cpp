@@ -26,7 +26,7 @@ constexpr char const* refused[] = {
     "chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "chown32", "fchown32",
     "lchown32", "utime", "utimes", "futimesat", "utimensat", "utimensat_time64", "setxattr", "lsetxattr", "fsetxattr",
     "setxattrat", "removexattr", "lremovexattr", "fremovexattr", "removexattrat", "file_setattr",
-    // what System V and POSIX keep beyond the end of a process
+    // objects of System V and POSIX that outlive a process
     "shmget", "msgget", "semget", "mq_open",
     // mounts and namespaces
     "mount", "umount", "umount2", "pivot_root", "chroot", "move_mount", "open_tree", "open_tree_attr", "fsopen",
@@ -38,7 +38,7 @@ constexpr char const* refused[] = {
     "setdomainname", "iopl", "ioperm", "open_by_handle_at", "name_to_handle_at", "nfsservctl", "syslog", "vhangup",
     "lookup_dcookie", "_sysctl", "uselib", "ustat", "sysfs", "fanotify_init"};
 
-/// A filter does not see what these are asked for, and their callers have another way where they do not exist.
+/// A filter does not see the arguments of these calls. Their callers have another way if the calls do not exist.
 constexpr char const* unknown[] = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"};
 
 bool refuse(scmp_filter_ctx filter, char const* name, std::uint32_t action) {
@@ -46,7 +46,7 @@ bool refuse(scmp_filter_ctx filter, char const* name, std::uint32_t action) {
   return number == __NR_SCMP_ERROR || number < 0 || ::seccomp_rule_add(filter, action, number, 0) == 0;
 }
 
-/// Refused where argument `number` and `mask` are `value`.
+/// Refuses a call if argument `number`, masked by `mask`, is `value`.
 bool refuse_where(scmp_filter_ctx filter, int call, unsigned number, std::uint64_t mask, std::uint64_t value) {
   scmp_arg_cmp const argument{.arg = number, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
   return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
@@ -58,11 +58,11 @@ bool refuse_unless(scmp_filter_ctx filter, int call, unsigned number, std::uint6
   return ::seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), call, 1, &argument) == 0;
 }
 
-/// The network, and whatever listens in the file system. A pair of sockets reaches nobody else, but for datagrams,
-/// which may be sent to any name. With a device, Unix sockets of packets are left, without which CUDA's driver does not
-/// start: they can answer, and say nothing before they are connected.
+/// Refuses the network, and connections to programs that listen in the file system. A pair of sockets reaches only
+/// itself, except datagrams, which may be sent to any name. With a device, Unix sockets of packets are allowed, since
+/// CUDA's driver does not start without them. They can answer, but send nothing before they are connected.
 bool refuse_sockets(scmp_filter_ctx filter, bool device) {
-  constexpr std::uint64_t kind_bits = 0xF;  // the others of this argument are flags (SOCK_TYPE_MASK of Linux)
+  constexpr std::uint64_t kind_bits = 0xF;  // the other bits of this argument are flags (SOCK_TYPE_MASK of Linux)
   for (int const datagrams : {SOCK_DGRAM, SOCK_RAW})
     if (!refuse_where(filter, SCMP_SYS(socketpair), 1, kind_bits, static_cast<std::uint64_t>(datagrams))) return false;
   if (!refuse(filter, "connect", SCMP_ACT_ERRNO(EPERM))) return false;
@@ -84,7 +84,7 @@ bool add_rules(scmp_filter_ctx filter, kernel_needs const& needs) {
     if (!refuse(filter, name, SCMP_ACT_ERRNO(ENOSYS))) return false;
   // The C library asks for its own limits with process 0.
   if (!refuse_unless(filter, SCMP_SYS(prlimit64), 0, 0)) return false;
-  // A process may give way to others, but not have another one give way: that of the caller is process 0.
+  // A process may lower its own priority, but not another's; process 0 is the caller.
   constexpr std::uint64_t process_of_ioprio = 1;  // IOPRIO_WHO_PROCESS
   if (!refuse_unless(filter, SCMP_SYS(setpriority), 0, PRIO_PROCESS) ||
       !refuse_unless(filter, SCMP_SYS(setpriority), 1, 0) ||

@@ -40,7 +40,7 @@ time_watch::passed time_watch::observe(std::span<tree_process const> tree) {
     longest = std::max(longest, time.running - (found == before_.end() ? 0 : found->second.running));
     queued += time.queued;
   }
-  // A process that ends takes its time along, unless its parent waits for it.
+  // The time of a process that ends is lost, unless its parent waits for it.
   all_ = std::max(all_, sum_of(tree) - all_before_);
 
   auto const now = clock::now();

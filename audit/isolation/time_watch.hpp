@@ -1,5 +1,5 @@
-// The time that a call of a kernel takes, so that a verdict does not turn on what else the machine does: a kernel hangs
-// by the processor time that it used, or because it uses none, and not by the clock on the wall.
+// The time that a call of a kernel takes. A kernel hangs if it used too much processor time, or none at all. The clock
+// does not count, so that a verdict does not depend on what else the machine does.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ namespace attest::audit {
 struct time_limits {
   double working = 10;   ///< seconds that one thread has had a processor; and on average each processor of the machine
   double resting = 60;   ///< seconds in which no process of the kernel has had a processor, or waited for one
-  double waiting = 300;  ///< seconds by the clock: beyond them nothing is known about the kernel
+  double waiting = 300;  ///< seconds by the clock; a longer call says nothing about the kernel
 };
 
 /// On a quiet machine, and for a kernel that computes, `working` passes as the clock does.
@@ -26,12 +26,12 @@ class time_watch {
   /// Measures process `id`, and all that it starts, from now on.
   time_watch(int id, time_limits limits);
 
-  /// The first limit that has passed. `tree` are the processes of the kernel now (process_tree). While the observer
-  /// itself is stopped, nobody rests: between two observations, a second counts at most.
+  /// The first limit that has passed. `tree` are the processes of the kernel now (process_tree). If the judge itself
+  /// was suspended, no idle time is charged: at most 1 s between observations.
   /// Cost      one read of /proc for each thread of process `id`
   passed observe(std::span<tree_process const> tree);
 
-  /// What passed, as a clause: "did not return within 10 s of processor time".
+  /// The limit that passed, as a clause: "did not return within 10 s of processor time".
   std::string words(passed what) const;
 
  private:

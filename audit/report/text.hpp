@@ -21,8 +21,8 @@ std::string verdict_sentence(report const& kernel_report);
 /// "ok", "FAILED", "undecided" or "unsupported".
 std::string_view state_of(check_result const& row);
 
-/// Warnings about a check that is "ok". The conventions of the contract left all of it open, every bound of an output
-/// is dull, or too large a share of an output lies outside the hypotheses of the bound.
+/// Warnings about a check that is "ok": the conventions of the contract left all of it open, every bound of an output
+/// is dull, or too much of an output lies outside the hypotheses of the bound.
 std::vector<std::string> remarks_of(check_result const& row, double outside_limit);
 
 /// The quartiles of bound / |exact| as numbers.

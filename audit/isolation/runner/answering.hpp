@@ -1,4 +1,4 @@
-// Answers to the judge's requests: what a runner does, and a process that serves a kernel by itself.
+// Answers to the judge's requests, by a runner or by a process that serves a kernel by itself.
 #pragma once
 
 #include <cerrno>
@@ -12,7 +12,7 @@
 
 namespace attest::audit::runner {
 
-/// False where the judge has ended, or where a filter that the kernel has set says that nothing was sent.
+/// False if the judge has ended, or if a filter that the kernel has set reports that no byte was sent.
 template <class Message>
 bool send_message(int channel, Message const& message) noexcept {
   ssize_t bytes = 0;
@@ -21,14 +21,14 @@ bool send_message(int channel, Message const& message) noexcept {
   return bytes == static_cast<ssize_t>(sizeof message);
 }
 
-/// The requests of the judge, one after the other; its memory is reused.
+/// Answers the requests of the judge, one after the other; its memory is reused.
 class answering {
  public:
-  /// The kernel's function for merges; without it they are answered with UNSUPPORTED.
+  /// The kernel's function for merges; without it, merges are answered with UNSUPPORTED.
   void merges_with(merge_function merge) noexcept { group_.merges_with(merge); }
 
-  /// Waits for a request, makes its calls, whose tensors lie in `memory`, and sends the replies. False where the judge
-  /// has closed its end of the channel, or has sent something else.
+  /// Waits for a request, makes its calls, whose tensors lie in `memory`, and sends the replies. False if the judge has
+  /// closed its end of the channel, or has sent something else.
   bool answer(int channel, int memory, kernel_function kernel) noexcept {
     std::uint32_t count = 0;
     do
@@ -41,7 +41,7 @@ class answering {
   }
 
  private:
-  /// It waits, too, where a call has made the channel one that does not.
+  /// Waits even if a call has made the channel non-blocking.
   static bool receive(int channel, call_message& message) noexcept {
     ssize_t bytes = 0;
     do {

@@ -2,11 +2,11 @@
 //
 //   judge ── waiting process ── first process of the namespaces ── the kernel's process
 //
-// The waiting process is the judge's child. It ends as the kernel's process ends, with its exit code or signal; when
-// the judge asks it to (SIGTERM) or ends, it kills all the others first. The first process does nothing but wait: what
-// is itself the first process of a namespace ignores every signal that it has no handler for, and abort would not end
-// it. Where the system permits no namespaces, the waiting process is itself the parent of the kernel's, and all that
-// the kernel leaves behind becomes its child, too, and is killed.
+// The waiting process is the judge's child. It ends as the kernel's process ends, with its exit code or signal. If the
+// judge asks it to end (SIGTERM) or ends itself, it kills all the others first. The first process only waits: the first
+// process of a namespace ignores every signal for which it has no handler, so that abort would not end a kernel there.
+// If the system permits no namespaces, the waiting process itself is the parent of the kernel's process. Every process
+// that the kernel leaves behind then becomes its child, too, and is killed.
 #pragma once
 
 #include <cerrno>
@@ -51,8 +51,9 @@ namespace attest::audit::runner {
   _exit(0);
 }
 
-/// Waits for child `id`, or for the order to end. A child that stops goes on: nobody else would wake it. `report` is
-/// where the first process of the namespaces says how the kernel's has ended; −1 where `id` is the kernel's.
+/// Waits for child `id`, or for the order to end. A child that stops is continued, since no other process would wake
+/// it. Through `report`, the first process of the namespaces says how the kernel's process ended; −1 if `id` is the
+/// kernel's process.
 [[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   int status = SIGKILL;
@@ -77,8 +78,8 @@ namespace attest::audit::runner {
   }
 }
 
-/// The first process of a PID namespace: waits for the kernel's process and says how it has ended. What is left dies
-/// with this process, and what stops goes on.
+/// The first process of a PID namespace: waits for the kernel's process and says how it ended. Processes that are left
+/// die with this one, and processes that stop are continued.
 [[noreturn]] inline void wait_inside(pid_t kernel, int report) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   for (;;) {
@@ -90,8 +91,8 @@ namespace attest::audit::runner {
   }
 }
 
-/// Returns 0 in the kernel's process alone, with the protections that hold, before any code of the kernel is there; or
-/// returns why that process could not be started.
+/// Returns 0 in the kernel's process alone, with the protections that hold, before any code of the kernel is there.
+/// Otherwise returns why that process could not be started.
 /// Requires  one thread
 inline int enter_cage(long judge, char const* library, kernel_needs const& needs, protection_faults& faults) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -147,7 +148,7 @@ inline int enter_cage(long judge, char const* library, kernel_needs const& needs
   setsid();
   limit_files();
   limit_processes(root || in_user_namespace ? 0 : threads_of_user());
-  prctl(PR_SET_DUMPABLE, 1);  // of its own processes it is no secret, and sanitizers read /proc/self
+  prctl(PR_SET_DUMPABLE, 1);  // it has no secrets from its own processes, and sanitizers read /proc/self
   sigprocmask(SIG_SETMASK, &before, nullptr);
   char const* const folder = std::getenv("TMPDIR");
   bool const has_scratch = apart && folder && std::strcmp(folder, scratch) == 0;

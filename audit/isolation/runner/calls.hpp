@@ -1,5 +1,5 @@
-// The calls of the kernel: one by itself, or a group from one thread or from several, during which the tensors of all
-// stay mapped.
+// The calls of the kernel: one by itself, or a group from one thread or from several. The tensors of all calls of a
+// group stay mapped meanwhile.
 #pragma once
 
 #include <atomic>
@@ -39,8 +39,8 @@ struct descriptors {
   attest_call call;
 };
 
-/// Memory that ends with inaccessible bytes: the structure of a call lies at its end, so that a kernel of a later version
-/// which reads on finds nothing there.
+/// Memory that ends with inaccessible bytes. The structure of a call lies at its end: a kernel of a later version that
+/// reads beyond the structure finds nothing there.
 class call_places {
  public:
   call_places() noexcept {
@@ -65,7 +65,8 @@ class call_places {
   std::size_t page_ = 0;
 };
 
-/// Maps the tensors from the shared `memory` into `range`: inputs read-only, all that is not of a tensor inaccessible.
+/// Maps the tensors from the shared `memory` into `range`: inputs are read-only, and memory of no tensor is
+/// inaccessible.
 inline bool map_tensors(call_message const& message, int memory, std::byte* range) noexcept {
   for (std::uint64_t i = 0; i < message.piece_count; ++i) {
     auto const& piece = message.pieces[i];
@@ -119,8 +120,8 @@ inline void describe(call_message const& message, std::byte* range, descriptors&
   call.weights = present(weights);
 }
 
-/// A sum over the pages that the kernel may write. Where one word changes, the sum changes: each step is one to one in
-/// the word, and the later ones are in the sum. Cost  four cycles a word
+/// A sum over the pages that the kernel may write. If one word changes, the sum changes: each step is one to one in the
+/// word, and one to one in the sum so far. Cost  four cycles a word
 inline std::uint64_t sum_of_outputs(call_message const& message, std::byte const* range) noexcept {
   std::uint64_t sum = 0xcbf29ce484222325;
   for (std::uint64_t i = 0; i < message.piece_count; ++i) {
@@ -135,7 +136,7 @@ inline std::uint64_t sum_of_outputs(call_message const& message, std::byte const
   return sum;
 }
 
-/// The reply to the call that this thread is making: what attest_serve_say says goes there.
+/// The reply to the call that this thread is making; attest_serve_say writes its text there.
 inline thread_local reply_message* saying_for = nullptr;
 
 /// The calls of a group, and the threads that make them. A merge is no call of a larger group.
@@ -218,7 +219,7 @@ class call_group {
     return nullptr;
   }
 
-  /// The calls of one thread, in order. No thread begins before all are there.
+  /// Makes the calls of one thread, in order. No thread begins before all are there.
   void calls_of(std::uint32_t number) noexcept {
     ++arrived_;
     while (arrived_ < callers_ && !abandoned_) sched_yield();
@@ -232,7 +233,7 @@ class call_group {
     call_once(at);
     bool const repeats = message.repeat_seconds > 0;
     if (repeats || (count_ > 1 && callers_ == 1)) sums_[at] = sum_of_outputs(message, range_);
-    // What differs is left where it can be read.
+    // Outputs that differ are left where they can be read.
     while (now() - begin < message.repeat_seconds && replies_[at].status == ATTEST_OK) {
       call_once(at);
       if (sum_of_outputs(message, range_) != sums_[at]) break;
@@ -270,7 +271,7 @@ class call_group {
   descriptors passed_[most_together]{}, before_[most_together]{};
   call_places places_;
   attest_call const* calls_[most_together]{};
-  std::uint64_t sums_[most_together]{};  ///< of the outputs after each call, where one thread makes all
+  std::uint64_t sums_[most_together]{};  ///< of the outputs after each call, if one thread makes all
 };
 
 }  // namespace attest::audit::runner

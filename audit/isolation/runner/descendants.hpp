@@ -64,7 +64,7 @@ void visit_descendants(F&& f) noexcept {
     if (seen[n].below) f(seen[n]);
 }
 
-/// Kills every process below this one, whatever it does meanwhile. All are stopped first, since one that runs could
+/// Kills every process below this one, whatever it does meanwhile. All are stopped first, since a running process could
 /// start others as fast as they are killed.
 inline void kill_descendants() noexcept {
   for (;;) {

@@ -11,7 +11,7 @@
 namespace attest::audit::runner {
 
 #if defined(__x86_64__) || defined(__i386__)
-/// Is the stack of the x87 unit empty? On one that is full, the next x87 arithmetic is NaN. MMX without emms fills it.
+/// Is the stack of the x87 unit empty? On a full stack, the next x87 arithmetic is NaN. MMX without emms fills it.
 /// Source    System V ABI, AMD64 supplement, 3.2.3: it is empty on entry to a function, and on return
 inline bool x87_stack_is_empty() noexcept {
   struct {
@@ -22,7 +22,7 @@ inline bool x87_stack_is_empty() noexcept {
 }
 #endif
 
-/// Restores what control_bits says of the calling thread, from what std::fegetenv saved while the x87 stack was empty.
+/// Restores the state that control_bits reads in the calling thread, from std::fegetenv with an empty x87 stack.
 inline void restore(std::fenv_t const& environment) noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   if (!x87_stack_is_empty()) __asm__ volatile("fninit");

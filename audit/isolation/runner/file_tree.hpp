@@ -1,5 +1,4 @@
-// The files of a kernel: those of the system, read-only, with a /proc of its processes alone and a small scratch
-// folder.
+// The files of a kernel: the system's files, read-only, with a /proc of its processes alone and a small scratch folder.
 #pragma once
 
 #include <cerrno>
@@ -20,12 +19,12 @@ namespace attest::audit::runner {
 inline constexpr char scratch[] = "/dev/shm";
 inline constexpr char scratch_options[] = "size=64m,nr_inodes=4096,mode=1777";
 
-/// Changes of mounts shall not reach the namespace from which this one was copied. 0, or the error; then no mount may
-/// be made.
+/// Keeps changes of mounts from the namespace that was copied to make this one. Returns 0, or the error; then no mount
+/// may be made.
 ///
-/// After chroot, "/" is a folder inside a mount that cannot be changed from here. A copy of it and of all below becomes
-/// "/" then. The copy lies over /proc, since that is a mount of its own, and what is mounted over a private mount stays
-/// in this namespace.
+/// After chroot, "/" is a folder inside a mount that cannot be changed from here. Then a copy of it and of everything
+/// below becomes "/". The copy lies over /proc, since that is a mount of its own, and a mount over a private mount
+/// stays in this namespace.
 inline int make_mounts_private() noexcept {
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0) return 0;
   char folder[PATH_MAX];
@@ -39,7 +38,8 @@ inline int make_mounts_private() noexcept {
   return 0;
 }
 
-/// Every mount of this namespace, now and below, becomes read-only. 0, or the error. Requires  make_mounts_private
+/// Makes every mount of this namespace, now and below, read-only. Returns 0, or the error. Requires
+/// make_mounts_private
 inline int make_mounts_read_only() noexcept {
   struct {
     std::uint64_t set, clear, propagation, user_namespace;
@@ -48,8 +48,8 @@ inline int make_mounts_read_only() noexcept {
   return syscall(mount_setattr_call, AT_FDCWD, "/", recursive, &attributes, sizeof attributes) != 0 ? errno : 0;
 }
 
-/// Of its processes alone. CUDA's driver names its threads there, and does not start where it cannot: with a device the
-/// mount may be written, and Landlock and the owners of its files say what.
+/// Mounts a /proc of its own processes alone. CUDA's driver names its threads there, and does not start if it cannot.
+/// With a device the mount may be written; Landlock and the owners of its files limit that.
 /// Requires  the first process of a PID namespace
 inline int mount_own_proc(bool device) noexcept {
   constexpr unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;

@@ -1,4 +1,4 @@
-// Landlock: what a kernel may read and write, and whom it may signal. It needs no right to begin with.
+// Landlock: which files a kernel may read and write, and which processes it may signal. It needs no privilege.
 // Source    landlock(7), and the documentation of each ABI in Documentation/userspace-api/landlock.rst
 #pragma once
 
@@ -26,16 +26,16 @@ enum landlock_right : std::uint64_t {
   change_folder = 0x1FF << 4,  ///< remove and make folders, files, links, sockets, FIFOs and devices (bits 4 to 12)
   refer = 1 << 13,             ///< ABI 2
   truncate_file = 1 << 14,     ///< ABI 3
-  of_files = run_file | write_file | read_file | truncate_file  ///< those that a file has, too
+  of_files = run_file | write_file | read_file | truncate_file  ///< rights that a file has, too
 };
 
-/// What is handled is refused, but where a rule allows it.
+/// A handled right is refused, except where a rule allows it.
 class landlock_rules {
  public:
   struct handled {
     std::uint64_t files, network, scopes;
   };
-  /// 0, or the error: EOPNOTSUPP and ENOSYS where the system has no Landlock.
+  /// 0, or the error: EOPNOTSUPP and ENOSYS if the system has no Landlock.
   static int version() noexcept {
     constexpr unsigned ask_version = 1;
     return static_cast<int>(syscall(create_rules, nullptr, 0, ask_version));
@@ -51,8 +51,8 @@ class landlock_rules {
     if (rules_ >= 0) close(rules_);
   }
 
-  /// Allows those of `rights` that are handled, for a file, or for all below a folder. What does not exist needs no
-  /// rule.
+  /// Allows the handled rights among `rights` for a file, or for everything below a folder. A path that does not exist
+  /// needs no rule.
   void allow(char const* path, std::uint64_t rights) noexcept {
     constexpr long add_rule = 445, path_beneath = 1;
     struct [[gnu::packed]] {
@@ -66,7 +66,7 @@ class landlock_rules {
     close(rule.file);
   }
 
-  /// Restricts this process and all that it starts. 0, or the error. Requires  no_new_privs
+  /// Restricts this process and all processes that it starts. 0, or the error. Requires  no_new_privs
   int restrict_self() noexcept {
     constexpr long restrict_call = 446;
     if (fault_ == 0 && syscall(restrict_call, rules_, 0) != 0) fault_ = errno;
@@ -104,8 +104,8 @@ inline void restrict_writes(char const* writable, kernel_needs const& needs, pro
     rules.allow(device, write_file | truncate_file);
   if (needs.device) {
     visit_accelerators([&](char const* path) { rules.allow(path, write_file | truncate_file); });
-    // The names of its threads (mount_own_proc): its own alone in a /proc of all processes, and where it is root, who owns
-    // /proc/sys.
+    // Allows writing the names of its threads (mount_own_proc). Only its own folder is allowed if /proc shows all
+    // processes, or if the kernel is root, who owns /proc/sys.
     bool const all = faults.holds(protection::processes) && faults.holds(protection::user);
     rules.allow(all ? "/proc" : "/proc/self/task", write_file | truncate_file);
   }

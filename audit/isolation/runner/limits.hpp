@@ -12,9 +12,8 @@
 
 namespace attest::audit::runner {
 
-/// As much time, files and processes as the system allows: what a shell allows itself is no matter of the kernel. No
-/// core file; core(5): a limit
-/// of 1 byte also stops core dumps that are piped to a program, 0 does not.
+/// As much time, files and processes as the system allows: the limits of a shell do not concern the kernel. No core
+/// file: a limit of 1 byte also stops core dumps that are piped to a program, 0 does not (core(5)).
 inline void raise_limits() noexcept {
   for (int const which : {RLIMIT_CPU, RLIMIT_NOFILE, RLIMIT_NPROC}) {
     rlimit limit{};
@@ -60,8 +59,8 @@ inline rlim_t threads_of_user() noexcept {
   return count;
 }
 
-/// A kernel starts so many processes and threads at most, beside `others` of its user. The judge ends it before, if it
-/// looks in time (process_limits): this is for those that start them faster than anybody looks.
+/// The most processes and threads that a kernel can start, in addition to `others` of its user. The judge ends it
+/// before, if it looks in time (process_limits). This limit is for kernels that start them faster than the judge looks.
 /// Requires  a user without capabilities; a user namespace counts for itself (user_namespaces(7), since Linux 5.14)
 inline void limit_processes(rlim_t others) noexcept {
   constexpr rlim_t most = 640;

@@ -3,7 +3,7 @@
 // (attest/serve.h): this process becomes it, in the same cage.
 //
 // It links the C library only: a kernel must bring the libraries that it needs, and no symbol of attest can stand in
-// for one that is missing.
+// for a missing one.
 #include <cerrno>
 #include <cfenv>
 #include <cstdint>
@@ -37,7 +37,7 @@ std::uint64_t largest_range() noexcept {
   return 0;
 }
 
-/// Becomes the program, or says why not.
+/// Becomes the program, or reports why it cannot.
 [[noreturn]] void become(char* program, kernel_needs const& needs) noexcept {
   constexpr int most = 256;
   char* arguments[most + 2] = {program};
@@ -53,7 +53,7 @@ std::uint64_t largest_range() noexcept {
   _exit(0);
 }
 
-/// The name of the function for merges beside a kernel: attest_merge beside attest_attention, else SYMBOL_merge.
+/// The name of the function for merges of a kernel: attest_merge for attest_attention, else SYMBOL_merge.
 struct merge_symbol {
   explicit merge_symbol(char const* symbol) noexcept {
     bool const usual = std::strcmp(symbol, "attest_attention") == 0;
@@ -99,8 +99,8 @@ struct merge_symbol {
 }  // namespace
 }  // namespace attest::audit::runner
 
-// Built with the address sanitizer, this program looks for no leaks where a kernel ends it: for that it would have to
-// be traced, which the filter refuses.
+// Built with the address sanitizer, this program does not look for leaks when a kernel ends it: for that it would have
+// to be traced, which the filter refuses.
 #ifdef __has_feature
 #define ATTEST_RUNNER_HAS_ADDRESS_SANITIZER __has_feature(address_sanitizer)
 #elif defined(__SANITIZE_ADDRESS__)

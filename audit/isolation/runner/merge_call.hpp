@@ -21,9 +21,9 @@ struct merge_descriptors {
   attest_merge_call call;
 };
 
-/// Fills in the descriptors. Part s lies s strides of the keys behind the first; where the odd parts have the same
-/// numbers in every row, their rows have stride 0. Requires `to` zeroed, since padding is compared too;
-/// message.merge.asked, and at most most_parts parts
+/// Fills in the descriptors. Part s lies s strides of the keys behind the first. If the odd parts have the same numbers
+/// in every row, their rows have stride 0. Requires `to` zeroed, since padding is compared too; message.merge.asked,
+/// and at most most_parts parts
 inline void describe_merge(call_message const& message, std::byte* range, merge_descriptors& to) noexcept {
   merge_shape const& merge = message.merge;
   tensor_slot const &o = message.slots[v], &lse_of = message.slots[bias], &answer = message.slots[out];

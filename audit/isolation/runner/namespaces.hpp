@@ -16,7 +16,7 @@
 
 namespace attest::audit::runner {
 
-/// Writes `text` to /proc/ID/NAME. False where the system refuses.
+/// Writes `text` to /proc/ID/NAME. False if the system refuses.
 inline bool write_process_file(pid_t id, char const* name, char const* text) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/%s", static_cast<int>(id), name);
@@ -35,18 +35,18 @@ inline bool map_user(pid_t id) noexcept {
   char users[64], groups[64];
   std::snprintf(users, sizeof users, "%u %u 1\n", geteuid(), geteuid());
   std::snprintf(groups, sizeof groups, "%u %u 1\n", getegid(), getegid());
-  // Groups may be mapped without privilege only where the process cannot change its list of them (user_namespaces(7)).
+  // Groups may be mapped without privilege only if the process cannot change its list of them (user_namespaces(7)).
   return write_process_file(id, "uid_map", users) && write_process_file(id, "setgroups", "deny") &&
          write_process_file(id, "gid_map", groups);
 }
 
-/// A copy of this process as the first of new namespaces: as many of them as the system permits, and none where it
-/// permits none. A user namespace is one of them where this process has no right to make the others.
+/// A copy of this process as the first of new namespaces: as many of them as the system permits, possibly none. A user
+/// namespace is one of them if this process has no right to make the others.
 struct namespaced_process {
   pid_t id = -1;         ///< 0 in the copy
   int flags = 0;         ///< CLONE_NEW* of the namespaces that it has
-  int fault = 0;         ///< why it does not have all; 0 where it has
-  int from_parent = -1;  ///< in the copy: a pipe that ends when the process that made it does
+  int fault = 0;         ///< why it does not have all; 0 if it has
+  int from_parent = -1;  ///< in the copy: a pipe that ends when the process that made the copy does
 };
 
 /// Requires  one thread
@@ -63,8 +63,8 @@ inline namespaced_process start_in_namespaces(bool keep_network) noexcept {
   for (int flags : sets) {
     if (keep_network) flags &= ~CLONE_NEWNET;
     process.flags = flags;
-    // The C library's fork has no flags. The copy does nothing that needs the library's knowledge of its own id before
-    // it forks again.
+    // The C library's fork has no flags. The copy uses no function of the library that needs its own id before it forks
+    // again.
     process.id = flags == 0
                      ? fork()
                      : static_cast<pid_t>(syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr));

@@ -1,4 +1,4 @@
-// What a kernel needs beyond the files that it is made of, as the judge was told.
+// What a kernel needs in addition to the files that it consists of, as the judge was told.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct kernel_needs {
     constexpr char prefix[] = "read:";
     return std::strncmp(words[n], prefix, sizeof prefix - 1) == 0 ? words[n] + sizeof prefix - 1 : nullptr;
   }
-  /// What word `n` is to the program, or null.
+  /// The argument of the program that word `n` holds, or null.
   char* argument(int n) const noexcept {
     constexpr std::size_t prefix = sizeof argument_word - 1;
     return std::strncmp(words[n], argument_word, prefix) == 0 ? words[n] + prefix : nullptr;

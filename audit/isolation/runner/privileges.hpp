@@ -16,17 +16,17 @@
 
 namespace attest::audit::runner {
 
-/// CAP_DAC_READ_SEARCH. Of the capabilities of root, a kernel keeps that to read files: it lies where root has put it,
-/// which other users often cannot read.
+/// CAP_DAC_READ_SEARCH. Of root's capabilities, a kernel keeps this one: it lies where root has put it, which other
+/// users often cannot read.
 inline constexpr int capability_to_read = 2;
-/// CAP_DAC_OVERRIDE, which most containers leave to root when they take the other. It permits writes, too: a kernel keeps
-/// it in place of the other only where Landlock refuses every write by itself.
+/// CAP_DAC_OVERRIDE, which most containers leave to root when they take the other. It permits writes, too: a kernel
+/// keeps it in place of the other only if Landlock refuses every write by itself.
 inline constexpr int capability_to_open = 1;
 
 constexpr std::uint64_t bit_of(int capability) noexcept { return std::uint64_t{1} << capability; }
 
-/// Sets the permitted and effective capabilities of this process, as a bit for each, and the inheritable ones: those
-/// that a program started by it may keep.
+/// Sets the permitted and effective capabilities of this process, as a bit for each, and the inheritable ones: a
+/// program started by this process may keep the latter.
 inline bool set_capabilities(std::uint64_t bits, std::uint64_t inheritable = 0) noexcept {
   struct {
     std::uint32_t version;
@@ -41,7 +41,7 @@ inline bool set_capabilities(std::uint64_t bits, std::uint64_t inheritable = 0) 
   return syscall(SYS_capset, &header, sets) == 0;
 }
 
-/// A user that no file and no process has: no one's numbers begin so high, and no two runners have the same.
+/// A user that no file and no process has: no real user's numbers begin so high, and no two runners have the same.
 inline unsigned unused_user(unsigned process) noexcept { return 0x7A000000u + (process & 0x3FFFFFu); }
 
 /// From root to `user`. Of the capabilities, capability_to_read stays, or else capability_to_open. 0, or the error.
@@ -68,12 +68,12 @@ inline int drop_root(unsigned user, kernel_needs const& needs) noexcept {
   return set_capabilities(0) ? 0 : errno;
 }
 
-/// Where Landlock does not hold after all.
+/// For the case that Landlock does not hold after all.
 inline void give_up_capability_to_open() noexcept {
   if (!set_capabilities(bit_of(capability_to_read))) set_capabilities(0);
 }
 
-/// If this process has one of the two capabilities, the program that it becomes has it, too.
+/// If this process has one of the two capabilities, the program that it becomes gets it, too.
 /// Source    capabilities(7), ambient
 inline void keep_capability() noexcept {
   for (int const capability : {capability_to_read, capability_to_open})
@@ -83,7 +83,7 @@ inline void keep_capability() noexcept {
     }
 }
 
-/// An ordinary user has none outside, but all in a user namespace of its own. 0, or the error.
+/// An ordinary user has no capability outside, but all in a user namespace of its own. 0, or the error.
 inline int drop_capabilities() noexcept { return set_capabilities(0) ? 0 : errno; }
 
 }  // namespace attest::audit::runner

@@ -16,8 +16,8 @@ namespace attest::audit::runner {
 inline constexpr int channel_descriptor = 3;  ///< the runner's end of the socket
 inline constexpr int memory_descriptor = 4;   ///< the shared memory: a crash_note, then the tensors
 
-/// To a process that serves a kernel and was not started for it (attest_serve_attached): a channel and the shared memory,
-/// as SCM_RIGHTS. From then on the channel carries what it does for a runner that has greeted, the greeting first.
+/// To a process that serves a kernel and was not started for it (attest_serve_attached): a channel and the shared
+/// memory, as SCM_RIGHTS. From then on the channel is the same as for a runner, from the greeting on.
 struct attach_message {
   std::uint32_t magic;
 };
@@ -55,7 +55,7 @@ struct filter_message {
 /// process.
 struct caged_message {
   std::uint32_t magic;
-  std::int32_t fault;           ///< why there is no process for the kernel; 0 where there is one
+  std::int32_t fault;           ///< why there is no process for the kernel; 0 if there is one
   std::uint64_t address_bytes;  ///< the largest address range that the system gives, of the powers of 2 up to 2^45
   protection_faults faults;
 };
@@ -118,7 +118,7 @@ struct call_message {
   std::int32_t threads;
   std::uint32_t following;  ///< further messages of the group
   std::uint32_t caller;     ///< which thread of the runner makes the call: 0 … most_together − 1, without gaps
-  double repeat_seconds;    ///< for so long the call is made again, until its outputs change
+  double repeat_seconds;    ///< the call is repeated for so long, until its outputs change
   std::uint64_t sequence;
   std::uint64_t range_bytes;  ///< of the address range that holds all pieces and the inaccessible pages, of the group
                               ///< so far
@@ -134,7 +134,7 @@ inline std::size_t bytes_with(std::uint64_t piece_count) noexcept {
   return offsetof(call_message, pieces) + static_cast<std::size_t>(piece_count) * sizeof(mapped_piece);
 }
 
-/// The most that a kernel says of a call.
+/// The most bytes of text that a kernel says of a call.
 inline constexpr std::size_t said_bytes = 400;
 
 /// From the runner, after the call.
@@ -145,8 +145,8 @@ struct reply_message {
   std::uint64_t sequence;
   double seconds;  ///< inside the kernel, in all repetitions
   std::uint32_t environment_changed, descriptors_changed;
-  std::uint32_t outputs_changed;  ///< after the call had returned, by a later one of the same thread
-  char text[said_bytes];          ///< what the kernel says of the call (attest_serve_say), or empty
+  std::uint32_t outputs_changed;  ///< after the call had returned, by a later call of the same thread
+  char text[said_bytes];          ///< text of the kernel about the call (attest_serve_say), or empty
 };
 
 /// At the start of the shared memory, written by the signal handler of the runner.

@@ -1,4 +1,5 @@
-// What a kernel may read: the system's libraries, the folders of those that it is made of, and what the judge was told.
+// What a kernel may read: the system's libraries, the folders of its own libraries, and the paths that the user
+// allowed.
 #pragma once
 
 #include <cerrno>
@@ -23,7 +24,7 @@ namespace attest::audit::runner {
 
 inline constexpr std::uint64_t readable = run_file | read_file | read_folder;
 
-/// The folder of a file, as it is named and as its links lead.
+/// Allows the folder of a file, as it is named and as its links lead.
 inline void allow_folder_of(landlock_rules& rules, char const* file) noexcept {
   char resolved[PATH_MAX];
   for (char const* name : {file, static_cast<char const*>(realpath(file, resolved))}) {
@@ -37,7 +38,7 @@ inline void allow_folder_of(landlock_rules& rules, char const* file) noexcept {
   }
 }
 
-/// The folders of a variable, as PATH has them. A relative one, and the whole file system, are none.
+/// Allows the folders of a variable, as PATH has them. Relative folders and the whole file system are left out.
 inline void allow_folders_in(landlock_rules& rules, char const* variable) noexcept {
   char const* at = std::getenv(variable);
   while (at && *at) {
@@ -65,8 +66,8 @@ inline char const* loader() noexcept {
   return nullptr;
 }
 
-/// Visits the libraries that loading `library` would load, with those of LD_PRELOAD. None of their code runs. The
-/// program that lists them has this process's right to read files: a library may lie where no other user may enter.
+/// Visits the libraries that loading `library` would load, and the libraries of LD_PRELOAD. None of their code runs.
+/// The program that lists them has this process's right to read files: a library may lie where no other user may enter.
 /// Source    ld.so(8): --list prints lines "name => path (address)" and "path (address)"
 template <class F>
 void visit_libraries(char const* library, F&& visit) noexcept {
@@ -100,7 +101,7 @@ void visit_libraries(char const* library, F&& visit) noexcept {
   if (lists > 0) waitpid(lists, nullptr, 0);
 }
 
-/// Refuses to read what a kernel is not made of.
+/// Refuses to read files that do not belong to the kernel.
 /// Requires  no_new_privs; no code of the kernel has run
 inline int restrict_reads(char const* library, char const* scratch_folder, kernel_needs const& needs) noexcept {
   if (landlock_rules::version() < 1) return errno;

@@ -52,7 +52,7 @@ bool is_caged() noexcept {
 }  // namespace
 
 struct attest_server {
-  int control = -1;  ///< new connections come through it; −1 where none can come
+  int control = -1;  ///< new connections come through it; −1 if none can come
   connection connections[most_connections];
   int count = 0;
   char name[200] = {};
@@ -71,7 +71,7 @@ struct attest_server {
     connections[at] = connections[--count];
   }
 
-  /// Takes a new connection. The judge has ended where the control socket has.
+  /// Takes a new connection. If the control socket has ended, so has the judge.
   void accept_one() noexcept {
     attach_message message{};
     iovec into{&message, sizeof message};
