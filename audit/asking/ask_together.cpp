@@ -16,7 +16,7 @@ namespace {
 constexpr int most_groups = 8;
 constexpr double enough_seconds = 0.05;      ///< inside the kernel, in groups
 constexpr double seconds_of_caller = 0.005;  ///< fast calls are repeated, so that they overlap on a busy machine, too
-constexpr double seconds_of_group = 0.5;     ///< which a group of slow calls does not pass by much
+constexpr double seconds_of_group = 0.5;     ///< a limit that a group of slow calls does not exceed by much
 
 /// The calls of a case that are made in groups.
 class group_asker {
@@ -63,7 +63,7 @@ class group_asker {
            .caller = static_cast<std::uint32_t>(n) % static_cast<std::uint32_t>(case_.callers),
            .repeat_seconds = case_.callers > 1 ? seconds_of_caller * case_.callers / static_cast<double>(size_) : 0});
     }
-    // No call alone took longer than all; together they may take twice what they would take one after the other.
+    // No single call took longer than all together; a group may take twice as long as its calls one after the other.
     auto answers = kernel_.run_together(std::move(asked), 2 * seconds_ * static_cast<double>(size_));
     if (!answers) return answers.why();
     for (std::size_t n = 0; n < size_; ++n)
@@ -71,7 +71,7 @@ class group_asker {
     return std::nullopt;
   }
 
-  /// Returns whether the answers after this one say anything that it does not say.
+  /// Takes one answer. Returns whether the answers after it can say anything new.
   bool take(call_answer& answer, std::size_t call) {
     found.kernel_seconds += answer.report.seconds;
     take_outcome(answer.report, call, found);

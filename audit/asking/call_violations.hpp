@@ -1,4 +1,4 @@
-// What a call did beside writing its outputs, as violations of a case.
+// The effects of a call other than its outputs, as violations of a case.
 #pragma once
 
 #include "audit/isolation/isolated_kernel.hpp"
@@ -6,8 +6,8 @@
 
 namespace attest::audit {
 
-/// Adds a violation for each broken promise, and one for an outcome that is no answer; notes a refusal, a hang, an
-/// interruption, and what else did not return. `call` is that of the case.
+/// Adds a violation for each broken promise, and one for an outcome that is no answer. Notes a refusal, a hang, an
+/// interruption, and every other call that did not return. `call` is the index of the call in its case.
 void take_outcome(call_report const& did, std::size_t call, case_result& into);
 
 }  // namespace attest::audit

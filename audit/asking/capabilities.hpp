@@ -1,4 +1,4 @@
-// What a kernel can be asked: each feature by itself and each two together, found by asking.
+// What a kernel supports: each feature by itself and each two together, found by asking.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,13 @@ struct kernel_capabilities {
     std::string name;  ///< "plain", "causal", "causal+sink", "mask-b11m"
     capability is;
   };
-  std::vector<std::string> exports;  ///< those functions of attest/kernel.h that the library exports; of a program none
+  std::vector<std::string> exports;  ///< functions of attest/kernel.h that the library exports; empty for a program
   std::vector<row> rows;             ///< the plain call, each feature followed by its pairs, the shapes
 };
 
 /// Asks the cases of support_cases: one small call each, O alone, judged by the contract.
-/// Ensures   an error where the kernel cannot be loaded
-/// Cost      348 calls; half a second where they are fast
+/// Ensures   an error if the kernel cannot be loaded
+/// Cost      348 calls; half a second if they are fast
 problem::result<kernel_capabilities> capabilities_of(kernel_library const& library, contract const& claim,
                                                      isolation_limits const& limits);
 

@@ -53,7 +53,7 @@ bool case_pool::may_begin(std::size_t at) const {
   return clock::now() < options_.draws_until();
 }
 
-/// Sets the limits from what the cases so far showed, and from the kernel's speed where the clock ends the draws.
+/// Sets the limits by the cases so far, and by the kernel's speed if the clock ends the draws.
 void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lock) {
   limits_state_ = limits_state::being_measured;
   if (!options_.draws && !options_.draw_products && !options_.part) {

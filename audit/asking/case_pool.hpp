@@ -18,10 +18,10 @@
 
 namespace attest::audit {
 
-/// A case that was asked, and what came of it.
+/// A case that was asked, and its result.
 struct asked_case {
   planned_case plan;
-  std::optional<audit_case> made;  ///< always present where there is a result
+  std::optional<audit_case> made;  ///< always present if there is a result
   problem::result<case_result> result;
 };
 
@@ -34,20 +34,20 @@ class case_pool {
   case_pool(audit_plan const& plan, audit_options const& options, interruption const& when);
   ~case_pool() { close(); }
 
-  /// Opens the kernels. An error is that of the first kernel that does not open.
+  /// Opens the kernels. Returns the error of the first kernel that does not open.
   std::optional<problem::error> start();
-  /// Waits for case `at` ≥ 0 of the plan, the draws after the fixed part; nothing where it is not asked.
+  /// Waits for case `at` ≥ 0 of the plan; draws follow the fixed part. Returns nothing if the case is not asked.
   std::optional<asked_case> wait(std::size_t at);
   void close();
 
-  /// Sets the time after which nothing is asked or judged.
+  /// Sets the time after which no case is asked or judged.
   void end_by(clock::time_point when) { end_ = when; }
   /// Begins no further draw.
   void end_draws() { draws_ended_ = true; }
 
   /// The limits by which production shapes and draws were made. Requires that one of them was asked, or close().
   shape_limits const& limits() const { return limits_; }
-  /// The wider presets that failing cases are judged by again.
+  /// The wider presets by which failing cases are judged again.
   wider_claims& wider() { return wider_; }
   std::string name() const { return name_; }
   bool loading_changes_environment() const { return loading_changes_environment_; }

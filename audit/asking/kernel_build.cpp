@@ -23,7 +23,7 @@ std::string builtin_claim(problem::element_type type) {
 
 kernel_build build_of(std::string const& spec, int channel, problem::element_type type) {
   auto const library = library_of(spec, channel);
-  // Of a program the file says nothing: it is the same interpreter for every kernel.
+  // The file of a program says nothing about the kernel: it is the same interpreter for every kernel.
   if (!library || library.value().is_process() || library.value().is_program()) return {};
   kernel_build build{.symbol = library.value().symbol};
   if (constexpr std::string_view word = "builtin", prefix = "builtin:"; spec == word || spec.starts_with(prefix)) {

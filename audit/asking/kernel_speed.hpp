@@ -12,8 +12,8 @@ namespace attest::audit {
 /// The limits that do not depend on the machine.
 shape_limits fixed_limits(audit_options const& options);
 
-/// The multiplications of a call that takes a two hundredth of `seconds`, as a power of two between 2²⁰ and 2³³; none
-/// where the kernel answers no plain call. A draw in 64 may be ten times that: a twentieth.
+/// Products of a call that takes seconds/200, as a power of two between 2²⁰ and 2³³. Returns nothing if the kernel
+/// answers no plain call. One draw in 64 may be ten times larger (seconds/20).
 /// Cost      plain calls of growing size, until one takes 10 ms
 std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds);
 

@@ -27,7 +27,7 @@ std::string audit_options::words_of_rules() const {
 }
 
 std::chrono::steady_clock::time_point audit_options::draws_until() const {
-  // The rest is for the draw under way, and for writing the report.
+  // The rest of the time is for the draw under way, and for writing the report.
   double const share = budget ? 0.85 : 0.9;
   return begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                      std::chrono::duration<double>(share * seconds_of_draws()));

@@ -19,7 +19,7 @@
 
 namespace attest::audit {
 
-/// Called before each case: how many are done, how many there are, and the name of the next.
+/// Called before each case: the number of cases done, the number of all cases, and the name of the next.
 using progress = std::function<void(std::int64_t done, std::int64_t all, std::string const& next)>;
 
 using names = std::set<std::string, std::less<>>;
@@ -30,23 +30,23 @@ struct shard {
 };
 
 struct audit_options {
-  std::string kernel = "builtin";   ///< as library_of has it (audit/builtin/kernel_spec.hpp)
-  int channel = -1;                 ///< the descriptor through which a process serves the kernel; none where negative
+  std::string kernel = "builtin";   ///< a word of library_of (audit/builtin/kernel_spec.hpp)
+  int channel = -1;                 ///< the descriptor through which a process serves the kernel; negative: none
   contract const* claim = nullptr;  ///< required
   std::string contract_argument;    ///< the contract as the user named it, for reproducers
   std::uint64_t seed = 0;
   names only;    ///< names of checks or CHECK/CASE; empty: all
   names waived;  ///< checks or CHECK/CASE whose findings do not refute
-  /// Of support_names() (audit/report/coverage/coverage_words.hpp): without these the audit is undecided.
+  /// Names of support_names() (audit/report/coverage/coverage_words.hpp): without their support the audit is undecided.
   std::vector<std::string> required_support;
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   bool quick = false, fail_fast = false;
   bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
   bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
-  bool require_isolation = false;             ///< a kernel is loaded only where every protection holds
-  kernel_needs needs;                         ///< what a kernel may reach beyond its own files
+  bool require_isolation = false;             ///< a kernel is loaded only if every protection holds
+  kernel_needs needs;                         ///< what a kernel may reach in addition to its own files
   int jobs = 1;                               ///< copies of the kernel at the same time
-  std::optional<double> budget;               ///< seconds from `begun` on, after which nothing is asked
+  std::optional<double> budget;               ///< seconds from `begun` on, after which no case is asked
   std::optional<std::int64_t> draws;          ///< asked after the fixed part; none: as many as the time allows
   std::optional<std::int64_t> draw_products;  ///< the multiplications of a large call; none: what the speed allows
   std::optional<double> soak;                 ///< minutes of draws instead of a minute
@@ -56,21 +56,21 @@ struct audit_options {
   std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
   std::int64_t enough_failing = 0;                     ///< the audit stops after so many failing inputs; 0: it goes on
   bool conditions = true;                              ///< the conditions of findings are searched for
-  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the audit ends with a report of what is known
+  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the report covers the cases so far
   progress on_progress = [](auto...) {};
 
-  /// The time within which draws begin, where their number is not given: a minute, 10 s with --quick.
+  /// The time within which draws begin, if their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
   bool interrupted() const noexcept { return interruption{stop}.requested(); }
   judging_rules rules() const {
     return {.claim = claim, .reproducible = reproducible, .concurrent = require_concurrent_calls};
   }
-  /// " --reproducible --require-concurrent-calls --device --allow net", those that are set.
+  /// The options that are set, of " --reproducible --require-concurrent-calls --device --allow net".
   std::string words_of_rules() const;
 };
 
-/// The time limits of a call: shorter ones with --quick, and the budget limits the time to load the kernel.
+/// The time limits of a call. They are shorter with --quick, and the budget limits the time to load the kernel.
 isolation_limits limits_of(audit_options const& options);
 
 }  // namespace attest::audit

@@ -76,8 +76,8 @@ result<replayed_file> replayed_cases(audit_options const& options) {
   return replayed_file{std::move(cases), std::move(hash)};
 }
 
-/// The checks that --only names, alone or with one of their cases: the cases of the others are not made. Empty
-/// where all are wanted, and where a name is of no check, so that its error knows every name.
+/// The checks that --only names, alone or with one of their cases: cases of other checks are not made. Empty if all are
+/// wanted. Also empty if a name is of no check, so that its error knows every name.
 std::vector<std::string> checks_of(names const& only) {
   std::vector<std::string> wanted;
   for (std::string const& name : only) {
@@ -109,7 +109,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
   }
   case_options const wanted{
       .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
-  if (is_of_merges(*options.claim)) {  // it says nothing of attention
+  if (is_of_merges(*options.claim)) {  // a contract of merges says nothing of attention
     if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
     plan.shapes_from = plan.fixed.size();
     return plan;
@@ -120,7 +120,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
     auto real = real_data_cases();
     if (!real) return real.why();
-    // After the worked examples.
+    // The insertion point after the worked examples.
     auto const at = std::ranges::find_if(cases, [](audit_case const& c) { return c.check != "worked-examples"; });
     cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
@@ -147,13 +147,13 @@ void spread_over_checks(std::span<planned_case> cases) {
   std::ranges::move(spread, cases.begin());
 }
 
-/// The number of a draw that is named as "drawn/17".
+/// The number of a draw with a name such as "drawn/17".
 std::optional<std::int64_t> number_of_draw(std::string_view name, audit_plan const& plan) {
   constexpr std::string_view prefix = "drawn/";
   return plan.draws && name.starts_with(prefix) ? draw_named(name.substr(prefix.size())) : std::nullopt;
 }
 
-/// An error names a word that is no check and no case.
+/// The error if a word is no check and no case.
 std::optional<error> names_fault(char const* option, names const& named, audit_plan const& plan) {
   std::vector<std::string> known;
   for (check const& entry : checks()) known.emplace_back(entry.name);
@@ -167,7 +167,7 @@ std::optional<error> names_fault(char const* option, names const& named, audit_p
   return std::nullopt;
 }
 
-/// Keeps what --only names.
+/// Keeps the cases that --only names.
 std::optional<error> keep_only(names const& only, audit_plan& plan) {
   if (auto why = names_fault("--only", only, plan)) return why;
   std::vector<planned_case> single_draws;
@@ -193,7 +193,7 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
   return std::nullopt;
 }
 
-/// Numbers the cases that are reported, and leaves those of this shard.
+/// Numbers the cases that are reported, and keeps the cases of this shard.
 void keep_shard(std::optional<shard> const& part, audit_plan& plan) {
   for (planned_case& kernel_case : plan.fixed)
     if (kernel_case.reported) kernel_case.number = ++plan.all_fixed;
@@ -235,7 +235,7 @@ std::vector<omission> left_out(audit_options const& options, audit_plan const& p
   std::vector<omission> omissions;
   if (!options.only.empty()) omissions.push_back({"other checks and cases", "--only"});
   if (merges) omissions.push_back({"attention", "the contract is about merges"});
-  // Of a file every case is asked, with --quick too.
+  // All cases of a file are asked, even with --quick.
   if (options.quick && !options.replay)
     omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});

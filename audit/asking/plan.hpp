@@ -25,7 +25,8 @@ struct planned_case {
 };
 
 struct audit_plan {
-  /// Asked whole: first those that show what the kernel supports, then the others, then production shapes.
+  /// Every case of this part is asked: first the cases that show what the kernel supports, then the others, then
+  /// production shapes.
   std::vector<planned_case> fixed;
   std::size_t support_cases = 0;  ///< how many of `fixed` show what the kernel supports
   std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
@@ -39,11 +40,12 @@ struct audit_plan {
   /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
   planned_case draw(std::int64_t index) const;
   std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
-  /// The case of this name; none where the plan has none.
+  /// The case of this name. Returns nothing if the plan has no such case.
   std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
 };
 
-/// What the options leave out of an audit, for its report: also draws that they ask for and that cannot be.
+/// The parts of an audit that the options leave out, for its report. Also names draws that they ask for and that cannot
+/// be made.
 std::vector<omission> left_out(audit_options const& options, audit_plan const& plan);
 
 /// The cases of a plan and its first draws, for a file. Requires  options without a shard
@@ -52,8 +54,8 @@ std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& l
 /// A plan of cases that exist, without draws.
 audit_plan plan_of(std::vector<audit_case> cases);
 
-/// The plan that the options choose, in the order of the report; with options.part that of this shard alone. With a
-/// budget the fixed part is ordered so that an audit that ends early has asked something of every check.
+/// The plan that the options choose, in the order of the report; with options.part, the plan of this shard alone. With
+/// a budget the fixed part is ordered so that an audit that ends early has asked some cases of every check.
 problem::result<audit_plan> planned(audit_options const& options);
 
 }  // namespace attest::audit

@@ -8,9 +8,9 @@
 
 namespace attest::audit {
 
-/// What every call of the audit has: that of isolated_kernel, with these limits.
-/// `missing` are those that the system forbids. A kernel that is `served` by another process (kernel_library::channel)
-/// has none of them.
+/// The protections of every call of the audit: the protections of isolated_kernel, with these limits. The system
+/// forbids the protections in `missing`. A kernel that is `served` by another process (kernel_library::channel) has
+/// none.
 std::vector<std::string> protections_of(isolation_limits const& limits, std::vector<std::string> const& missing,
                                         bool served);
 

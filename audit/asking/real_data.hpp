@@ -8,7 +8,7 @@
 
 namespace attest::audit {
 
-/// Each layer as a case, with the outputs that PyTorch gave for it. NOTICE says where the tensors come from.
+/// Each layer as a case, with the outputs of PyTorch. NOTICE names the source of the tensors.
 problem::result<std::vector<audit_case>> real_data_cases();
 
 }  // namespace attest::audit

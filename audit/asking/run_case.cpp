@@ -81,7 +81,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
     }
     if (stop()) break;
   }
-  // What is wrong before the outputs are judged is no matter of precision.
+  // If the call itself failed (crash, broken promise), a wider precision contract cannot explain it.
   bool const called_well = found.judged.failed == 0;
   if (!found.cut_short) judge_and_explain(kernel_case, outputs_of_calls, rules, found);
   if (rules.wider && found.judged.failed > 0)
@@ -91,7 +91,7 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
   if (kernel_case.callers > 0 && !stop() && found.judged.failed == 0)
     if (auto why = ask_together(kernel_case, kernel, rules, outputs_of_calls, found.kernel_seconds, found))
       return *std::move(why);
-  if (rules.wider && found.judged.failed > 0 && !found.inside) found.inside.emplace();  // no matter of precision
+  if (rules.wider && found.judged.failed > 0 && !found.inside) found.inside.emplace();  // precision does not explain it
   if (outputs) *outputs = std::move(outputs_of_calls);
   check const* const about = find_check(kernel_case.check);
   for (violation& v : found.judged.violations)

@@ -6,10 +6,10 @@
 
 namespace attest::audit {
 
-/// Runs every call of the case, the first one twice: with inaccessible memory behind its tensors, and before them.
-/// Outputs are judged under the contract that given.claim is for this problem: for a merge, the preset of merges that it implies.
-/// Broken promises of attest/kernel.h, crashes, hangs and exceeded limits are violations.
-/// Ensures   every violation has a class; *outputs, where it is not null, holds the outputs of all calls
+/// Runs every call of the case. The first call runs twice: with inaccessible memory behind its tensors, and before
+/// them. Outputs are judged under the contract that given.claim implies for this problem: for a merge, a preset of
+/// merges. Broken promises of attest/kernel.h, crashes, hangs and exceeded limits are violations.
+/// Ensures   every violation has a class; *outputs, if it is not null, holds the outputs of all calls
 problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& given,
                                       case_outputs* outputs = nullptr);
 

@@ -7,7 +7,7 @@
 namespace attest::audit {
 namespace {
 
-/// Highway's target for plain code is EMU128, or SCALAR where the compiler has no vector extensions.
+/// Highway's target for plain code is EMU128, or SCALAR if the compiler has no vector extensions.
 constexpr builtin_set known[]{{"avx512", "AVX3"}, {"avx2", "AVX2"}, {"scalar", "EMU128"}, {"scalar", "SCALAR"}};
 
 }  // namespace

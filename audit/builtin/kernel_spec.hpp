@@ -10,14 +10,14 @@
 
 namespace attest::audit {
 
-/// The kernel of "builtin", "builtin:SET", PATH[:SYMBOL] where PATH:SYMBOL is not itself a file, or "command:WORDS": a
-/// program, which is looked for as a shell does, and its arguments. With a `channel`, the process at its other end
-/// serves the kernel, and `spec` is what reports call it.
+/// The kernel of "builtin", "builtin:SET", PATH[:SYMBOL] if PATH:SYMBOL is not itself a file, or "command:WORDS": a
+/// program, which is looked up as a shell does, and its arguments. With a `channel`, the process at its other end
+/// serves the kernel, and reports call it `spec`.
 /// Ensures   an error names `--kernel` and lists the kernels that exist; the library itself is not opened
 problem::result<kernel_library> library_of(std::string const& spec, int channel = -1);
 
-/// Why descriptor `channel` is none that a process serves a kernel through; none where it is. Processes that this one
-/// starts do not get it.
+/// Why no process can serve a kernel through descriptor `channel`. Returns nothing if one can. Processes that this one
+/// starts do not get the descriptor.
 std::optional<problem::error> channel_fault(int channel);
 
 /// A session with the kernel that `spec` names (kernel_session::open).

@@ -83,7 +83,7 @@ kernel_model ordered(kernel_model m) {
   return m;
 }
 
-/// The preset `f32-gradual`: f32 in which nothing is flushed.
+/// The preset `f32-gradual`: f32 without flushing.
 kernel_model gradual_f32() {
   kernel_model m = unknown_f32();
   m.format = problem::formats::f32;
@@ -92,8 +92,9 @@ kernel_model gradual_f32() {
 }
 
 /// The preset `f64-in-f32`: q, k, v and the bias are converted to float32, one rounding more for each. A term of q·k
-/// holds two of them, a term of O one. A number below ω that becomes 0 is one that f32 may read as 0; one that
-/// overflows is outside the lines of H0 on q, k, b_j and Ô. The results are float32 numbers, exact in float64.
+/// holds two of these roundings, a term of O one. A number below ω that becomes 0 is a number that f32 may read as 0. A
+/// number that overflows is outside the lines of H0 on q, k, b_j and Ô. The results are float32 numbers, exact in
+/// float64.
 kernel_model f64_in_f32() {
   kernel_model m = unknown_f32();
   m.k_qk_base += 2;
@@ -115,9 +116,9 @@ kernel_model f16_scores() {
 }
 
 /// The preset `bf16-throughout`: float32 tensors, and bfloat16 wherever a step of attention stores a number. The steps
-/// are the conversions of the inputs, the two matrix products (whose sums are float32, and may truncate), scale,
-/// softcap (with tanh as one step), bias, softmax and the conversion of the results. One rounding to bfloat16 is
-/// r = 2⁻⁸, which γ_k(2⁻²³) counts as 2¹⁵ roundings, and γ_k(2⁻²⁴) as 2¹⁶.
+/// are the conversions of the inputs, the two matrix products, scale, softcap (with tanh as one step), bias, softmax
+/// and the conversion of the results. The sums of the products are float32, and may truncate. One rounding to bfloat16
+/// is r = 2⁻⁸, which γ_k(2⁻²³) counts as 2¹⁵ roundings, and γ_k(2⁻²⁴) as 2¹⁶.
 ///   k_qk_base  8 of them: q, k, √d, σ, log₂ e, σ·log₂ e, the product with σ (or the two with its root), the store
 ///              before the bias; the last store is u_s. A root is formed in float32 and rounded as it is applied
 ///   g_b        3: the bias, log₂ e, their product
@@ -162,7 +163,8 @@ kernel_model unknown_f64() {
 }
 
 /// Inputs and outputs of 16 bits, f32 accumulation, weights rounded before V (docs/bound.md, section 10). Conversions
-/// to f16 underflow gradually unless `flushed` (those of x86 ignore its flags); those to bf16 may flush with f32.
+/// to f16 underflow gradually unless `flushed` (conversions of x86 ignore its flags); conversions to bf16 may flush
+/// with f32.
 kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = false) {
   problem::binary_format const format = problem::row_of(type).format;
   double const unit = power_of_two(-format.fraction_bits - 1);
@@ -187,7 +189,7 @@ kernel_model sixteen_bit(element_type type, bool tensor_core, bool flushed = fal
 }
 
 std::vector<contract> make_contracts() {
-  // What every preset of an unknown kernel assumes, said in every sentence.
+  // The assumptions of every preset of an unknown kernel, said in every sentence.
   std::string const unknown =
       "exp within 4 ulp and exp(0) = 1 in rescales; tanh within 6u, as an exp-based one is; finite additive masks of "
       "any size "

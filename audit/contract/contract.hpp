@@ -1,4 +1,4 @@
-// Contracts: what a kernel claims about its arithmetic. The audit judges its errors by that claim.
+// Contracts: a kernel's claim about its arithmetic. The audit judges the kernel's errors by that claim.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace attest::audit {
 
-/// Points in which kernels document another behaviour than docs/semantics.md. The first value of each is that of
-/// docs/semantics.md.
+/// Points in which kernels document a behaviour other than the one of docs/semantics.md. The first value of each is the
+/// behaviour of docs/semantics.md.
 struct conventions {
   enum class masked {
     never_read,
@@ -24,7 +24,7 @@ struct conventions {
     nan,
     mean,
     unmasked,               ///< O, LSE and weights as if every key were visible
-    nan_unless_no_keys      ///< NaN where all keys are hidden, 0 where the entry has none (m_e = 0)
+    nan_unless_no_keys      ///< NaN if all keys are hidden, 0 if the entry has none (m_e = 0)
   } empty_row = row::zero;  ///< O of a query without a visible key
   enum class log {
     minus_infinity,
@@ -44,7 +44,7 @@ struct conventions {
 
   enum class padding {
     any,
-    kept,  ///< the call does not write there; in a recorded file nobody can know
+    kept,  ///< the call does not write there; a recorded file cannot show it
     zero   ///< O and weights are 0, the LSE 0 or −∞
   } padding_rows = padding::any;  ///< rows of the outputs that belong to no query: behind n_e or the last offset
 
@@ -72,19 +72,19 @@ struct contract {
   friend bool operator==(contract const&, contract const&) noexcept = default;
 };
 
-/// The model that the built-in kernel declares for a problem. Defined by audit/builtin/, the only room that knows
+/// The model that the built-in kernel declares for a problem. audit/builtin/ defines it, the only room that knows
 /// fast/.
 problem::kernel_model builtin_model(problem::any_instance const& instance);
 
-/// All presets. Those of one element type: the name of the type for an unknown kernel of any order, then what widens or
-/// sharpens it, then those that name a precision (f32-gradual, f16-scores, bf16-throughout, f64-in-f32); last those of
-/// merges.
+/// All presets. For each element type, the first has the name of the type, for an unknown kernel of any order. Then
+/// follow wider and sharper ones, then presets named after a precision (f32-gradual, f16-scores, bf16-throughout,
+/// f64-in-f32). Presets of merges are last.
 std::vector<contract> const& contracts();
 
 /// The preset of that name, or nullptr.
 contract const* find_contract(std::string_view name);
 
-/// The default for a recorded problem: the preset that has the name of its element type.
+/// The default for a recorded problem: the preset with the name of its element type.
 contract const& default_contract(problem::element_type type);
 
 /// Is a contract about merges of partial results, whose scores are given and so have no rounding?

@@ -46,7 +46,7 @@ void whole(Visitor& visitor, char const* name, int& field, range const& allowed)
 }  // namespace fields
 
 /// Visits every field of problem::kernel_model by its name. Fields that version 0.1 did not know are optional in every
-/// file: their defaults are the kernels that 0.1 judged.
+/// file: their defaults describe the kernels that 0.1 judged.
 template <class Visitor>
 void visit_model(problem::kernel_model& m, Visitor& visitor) {
   using namespace fields;

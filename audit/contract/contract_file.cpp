@@ -48,7 +48,7 @@ class field_writer {
   json& into_;
 };
 
-/// A non-negative decimal number or hex float, or "inf"; none for other text.
+/// A non-negative decimal number or hex float, or "inf". Returns nothing for other text.
 std::optional<double> number_in(std::string_view text) {
   if (text == "inf") return std::numeric_limits<double>::infinity();
   return text.starts_with('-') ? std::nullopt : real_number(text);  // no field is negative
@@ -57,7 +57,7 @@ std::optional<double> number_in(std::string_view text) {
 /// Reads the fields of a struct from an object. Keeps the first error and skips the fields after it.
 class field_reader {
  public:
-  /// Where `whole` is true a missing key is an error, else the field keeps its value.
+  /// If `whole`, a missing key is an error; else the field keeps its value.
   field_reader(json const& from, std::string path, bool whole) : from_(from), path_(std::move(path)), whole_(whole) {}
 
   void number(char const* name, double& field, range const& allowed) {
@@ -106,7 +106,7 @@ class field_reader {
     if (!why) why = std::move(inside.why);
     knows_later_fields |= inside.knows_later_fields;
   }
-  /// Fields that keep their value where the file does not have them.
+  /// Fields that keep their value if the file does not have them.
   template <class Fields>
   void optional(Fields&& fields) {
     bool const whole = std::exchange(whole_, false);
@@ -115,7 +115,7 @@ class field_reader {
     whole_ = whole;
     for (std::size_t at = first; at < known_.size(); ++at) knows_later_fields |= from_.contains(known_[at]);
   }
-  /// To be called after the last field: a key that no field has is an error.
+  /// Must be called after the last field: a key that no field has is an error.
   void end() {
     if (why) return;
     for (auto const& item : from_.items())
@@ -198,7 +198,7 @@ struct field_names {
   std::vector<std::string> all;
 };
 
-/// What is wrong with the object "sources", which maps names of fields to where their values come from.
+/// The fault of the object "sources", which maps names of fields to the origins of their values.
 std::optional<error> wrong_sources(json const& from) {
   constexpr std::size_t longest = 1000;  // bytes of one text
   auto const sources = from.find("sources");
@@ -222,8 +222,8 @@ std::optional<error> wrong_sources(json const& from) {
   return std::nullopt;
 }
 
-/// Does a declared weight_reference contradict another field, so that it would say nothing? Blocks that a preset has by
-/// default are none that this kernel has.
+/// Does a declared weight_reference contradict another field, so that it would say nothing? A block size that comes
+/// from the preset does not count, since it is not this kernel's.
 std::optional<error> wrong_weight_reference(problem::kernel_model const& model, bool block_is_written) {
   using problem::weight_reference;
   if (model.weight_reference == weight_reference::unknown) return std::nullopt;
@@ -303,14 +303,14 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     outer.object("model", [&](field_reader& fields) { visit_model(claim.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
     if (auto wrong = wrong_weight_reference(claim.fixed, whole || model->contains("block"))) return *std::move(wrong);
-    // 0.1 printed its presets under their names, which say more today.
+    // Version 0.1 printed its presets under their names, which have more meaning today.
     if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }
   field_reader outer(from, "", false);
   outer.object("conventions", [&](field_reader& fields) { visit_conventions(claim.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
   if (auto wrong = wrong_sources(from)) return *std::move(wrong);
-  // Cases and findings are identified by this name, so it must not be that of a different preset.
+  // Cases and findings are identified by this name, so it must not be the name of a different preset.
   if (contract const* const preset = find_contract(claim.name); preset && !(claim == *preset))
     return of_key("name",
                   fmt::format("is '{}', which is a preset that says otherwise; give it a name of its own", claim.name));

@@ -4,8 +4,8 @@
 //    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan", …}, "sources": {FIELD: TEXT}}
 //
 // With "from": PRESET, absent keys keep the value of that preset; without it, "input" and the whole model are required.
-// Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" says where the value of a field of the model
-// or of the conventions comes from, in at most 1,000 bytes each. It is checked, then ignored: no contract holds it.
+// Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" gives the origin of the value of a field
+// of the model or of the conventions, in at most 1,000 bytes each. It is checked, then ignored: no contract holds it.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
 /// Reads one contract from a file. The argument of an error begins with the path.
 problem::result<contract> read_contract(std::filesystem::path const& path);
 
-/// The contract that `--contract ARGUMENT` names: a preset, or a file where ARGUMENT ends with '.json' or has a '/'.
+/// The contract that `--contract ARGUMENT` names: a file if ARGUMENT ends with '.json' or has a '/', else a preset.
 problem::result<contract> contract_named(std::string const& argument);
 
 }  // namespace attest::audit

@@ -24,8 +24,8 @@ std::string preset_name(element_type parts, element_type answer, split_merge for
   return name;
 }
 
-/// The presets `merge-…`: scores are the LSE of the parts, exactly; weights by the largest of them, perhaps divided before
-/// they meet O (docs/bound.md, section 10).
+/// The presets `merge-…`: the scores are exactly the LSE of the parts. The weights are relative to the largest LSE, and
+/// may be divided before they meet O (docs/bound.md, section 10).
 kernel_model unknown_merge(problem::working_format const& format, std::optional<element_type> answer = {}) {
   kernel_model m;
   m.format = format;
@@ -53,12 +53,12 @@ kernel_model model_of(element_type parts, element_type answer, split_merge form)
   bool const narrow = problem::size_of(answer) == 2;
   kernel_model m = unknown_merge(format, narrow ? std::optional(answer) : std::nullopt);
   m.merge = form, m.parts_are_keys = form != split_merge::raw;
-  // The most that a contract may say: as many as there are parts.
+  // The most that a contract may allow, since there are as many levels as parts.
   if (form == split_merge::lse || problem::by_sigmoid(form)) m.merge_levels = 1'000'000;
   return m;
 }
 
-/// What a preset admits, in words.
+/// A description of what a preset admits.
 std::string admitted(element_type parts, element_type answer, split_merge form) {
   std::string const ways =
       form == split_merge::raw ? "merged by their largest LSE, in any order, and divided once, before or after the sum"

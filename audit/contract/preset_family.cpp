@@ -28,7 +28,7 @@ constexpr std::array families{
     family_row{"f16-ieee", {"f16-ieee-ordered", ""}},
 };
 
-/// Those of attention. Those of one element type stand together, narrowest first.
+/// The presets of attention. Presets of one element type stand together, narrowest first.
 constexpr std::array wider_attention{
     wider_preset{"f32", "keys in any order, numbers below 2^-126 flushed"},
     wider_preset{"f32-any", "lazy rescaling, or parts merged by LSE"},
@@ -44,7 +44,7 @@ constexpr std::array wider_attention{
     wider_preset{"f16-ftz", "weights and outputs below 2^-14 flushed"},
 };
 
-/// Those rows, and one for each preset of merges that is wider than the raw one of its types.
+/// These rows, and one for each preset of merges that is wider than the raw preset of its types.
 std::vector<wider_preset> const& all_wider() {
   static std::vector<wider_preset> const all = [] {
     std::vector<wider_preset> rows(wider_attention.begin(), wider_attention.end());
@@ -86,7 +86,7 @@ std::vector<wider_preset> wider_presets(contract const& claim) {
     bool const merges = is_of_merges(claim);
     if (allowing.type != claim.type || is_of_merges(allowing) != merges) continue;
     if (merges && allowing.fixed.u_out != claim.fixed.u_out) continue;  // for another type of the answer
-    if (!claim.builtin && allowing.fixed == claim.fixed) beyond.clear();  // what stands before it is narrower
+    if (!claim.builtin && allowing.fixed == claim.fixed) beyond.clear();  // the presets before it are narrower
     else beyond.push_back(preset);
   }
   return beyond;

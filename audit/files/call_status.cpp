@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_text = 400;  // bytes of an error that a report shows
 
-/// What stands after "WORD:" without the spaces around it; nothing where the text begins with another word.
+/// The text after "WORD:", without the spaces around it. Returns nothing if the text begins with another word.
 std::optional<std::string_view> after(std::string_view word, std::string_view text) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());

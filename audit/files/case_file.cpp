@@ -41,7 +41,7 @@ struct call_metadata {
   bool promised = true;
 };
 
-/// Parses PREFIX.attest.expect. False where attest does not write such words.
+/// Parses PREFIX.attest.expect. False if attest does not write such words.
 bool parse_expect(std::string const& text, call_metadata& to) {
   std::istringstream words(text);
   std::string word;
@@ -66,7 +66,7 @@ bool parse_expect(std::string const& text, call_metadata& to) {
   return true;
 }
 
-/// Parses "AXIS PLACE" of PREFIX.attest.curve. False where attest does not write such words.
+/// Parses "AXIS PLACE" of PREFIX.attest.curve. False if attest does not write such words.
 bool parse_curve(std::string const& text, audit_case& to) {
   auto const space = std::min(text.rfind(' '), text.size());
   auto const axis = std::ranges::find(curve_axes, std::string_view(text).substr(0, space));
@@ -85,7 +85,7 @@ std::optional<std::int32_t> parse_callers(std::string const& text) {
   return std::nullopt;
 }
 
-/// "00042/CHECK/CASE" as "CHECK/CASE"; nothing where the prefix has no number.
+/// "00042/CHECK/CASE" as "CHECK/CASE". Returns nothing if the prefix has no number.
 std::optional<std::string_view> without_number(std::string_view prefix) {
   auto const past = prefix.find_first_not_of("0123456789");
   if (past < 5 || past == prefix.npos || prefix[past] != '/') return std::nullopt;

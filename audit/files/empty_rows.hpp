@@ -1,5 +1,5 @@
-// How many rows a tensor without elements may have: what a file makes the program do and hold is bounded by its bytes,
-// and these rows have none.
+// How many rows a tensor without elements may have. The bytes of a file bound the work and the memory that it causes,
+// but such rows have no bytes.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,7 @@ namespace attest::audit {
 
 inline constexpr std::int64_t most_empty_rows = std::int64_t{1} << 20;
 
-/// The rows of a tensor without elements: the product of its axes but for those of extent 0, or a number above
-/// most_empty_rows.
+/// The rows of a tensor without elements: the product of its axes other than 0, or a number above most_empty_rows.
 inline std::int64_t empty_rows(std::span<std::int64_t const> shape) {
   std::int64_t rows = 1;
   for (std::int64_t const extent : shape)

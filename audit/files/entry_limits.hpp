@@ -1,6 +1,6 @@
-// What packed and paged entries may ask of whoever reads their file. The bytes of a file bound the work and the memory
-// that it takes; a block table may name one page again and again, and offsets may make entries without a row, whose
-// keys and heads have no bytes.
+// Limits on packed and paged entries. The bytes of a file bound the work and the memory that it takes, with two
+// exceptions. A block table may name one page again and again. Offsets may make entries without rows, whose keys and
+// heads have no bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,15 @@
 
 namespace attest::audit {
 
-/// The keys of all paged entries, for each row of their pool. Sequences share the pages of a prompt that they have in
-/// common: with this 1,024 of them share one of 65,536 keys, or any number of them one of 64 times their own pool.
+/// The limit on the keys of all paged entries, for each row of their pool. Sequences that begin with the same prompt
+/// share its pages. With this limit, 1,024 of them can share a prompt of 65,536 keys; any number of them can share one
+/// if their keys are at most 64 times the pool.
 inline constexpr std::int64_t most_sharing = 64;
 
-/// Why a problem has more than its file bounds; none where it has not. The room of a paged entry, which the judge's
-/// memory follows whatever the length, is at most the rows of the pool, or most_empty_rows; the keys of all entries are
-/// at most most_sharing times that. Entries without queries have at most most_empty_rows rows along the heads.
+/// Why a problem has more than its file bounds; nothing if it is within the limits. The room of a paged entry is at
+/// most the rows of the pool, or most_empty_rows: the judge's memory follows the room, whatever the length. The keys of
+/// all entries are at most most_sharing times that. Entries without queries have at most most_empty_rows rows along the
+/// heads.
 /// Cost      one pass over the entries
 std::optional<problem::error> entry_limits_fault(std::string_view prefix, owned_problem const& problem);
 

@@ -47,7 +47,7 @@ result<element_type> type_for(std::string_view name, std::string_view role, std:
                         : fmt::format("dtype is {}, expected BOOL or U8 (non-zero = attend)", printable(dtype, 20)));
 }
 
-/// Copies numbers of 64 bits to 32 bits. An error where one does not fit.
+/// Copies numbers of 64 bits to 32 bits. Returns an error if one does not fit.
 std::optional<error> take_whole_numbers(std::string_view name, std::span<std::byte const> from,
                                         std::vector<std::byte>& to) {
   to.resize(from.size() / 2);

@@ -1,4 +1,4 @@
-// A tensor of a problem file as one that owns its memory.
+// A tensor of a problem file, copied to a tensor that owns its memory.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 
 namespace attest::audit {
 
-/// The tensor of this name and role, in the order of the file. An error where its type or rank is none of the role's.
+/// The tensor of this name and role, in the order of the file. Returns an error if the role does not allow its type or
+/// rank.
 problem::result<owned_tensor> tensor_of(std::string_view name, std::string_view role, safetensor const& from);
 
 /// A packed tensor [rows, heads, width] as [1, heads, rows, width]; others as they are.

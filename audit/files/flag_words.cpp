@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::int64_t most_listed = 1024;
 
-/// The words mean the m − n of the call, and entries have their own: a band of theirs has a word where it needs neither.
+/// The words use m − n of the whole call; entries have their own. A band of entries has a word only if it depends on
+/// neither.
 std::optional<std::string> band_words(problem_draft const& draft, problem::sizes const& s) {
   problem::band const& band = draft.band;
   bool const at_end = draft.align != 0, dense = draft.is_dense();
@@ -49,7 +50,7 @@ std::optional<std::string> length_words(owned_tensor const& mask, problem::sizes
   return words;
 }
 
-/// Every element of the bias is that of ALiBi with these slopes, rounded to its type.
+/// Is every element of the bias the bias of ALiBi with these slopes, rounded to its type?
 bool is_alibi(owned_tensor const& bias, problem::sizes const& s, std::vector<double> const& slopes, bool by_key) {
   problem::binary_format const format = problem::row_of(bias.type).format;
   auto const& size = bias.layout.shape;
@@ -69,7 +70,7 @@ std::optional<std::string> bias_words(owned_tensor const& bias, problem::sizes c
   for (bool const by_key : {true, false}) {
     if (!by_key && (size[2] != s.n || !dense)) continue;
     std::vector<double> slopes;
-    // Key 1 is one step from key 0, and key m − 1 is 0 steps from the last query, key m − 2 one.
+    // Key 1 is one step from key 0. Key m − 1 is 0 steps from the last query, key m − 2 one step.
     for (std::int64_t h = 0; h < s.hq; ++h)
       slopes.push_back(by_key ? at(bias, 0, h, 0, 1) : -at(bias, 0, h, s.n - 1, s.m - 2));
     bool const positive = std::ranges::all_of(slopes, [](double slope) { return slope > 0 && std::isfinite(slope); });

@@ -1,4 +1,4 @@
-// The words of PREFIX.attest.memory: where the tensors of a call lie.
+// The words of PREFIX.attest.memory: how the tensors of a call lie in memory.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace attest::audit {
 /// Empty for the default.
 std::string memory_words(memory_form const& form);
 
-/// The form of these words; none where memory_words does not write them. Their numbers may be out of range
-/// (memory_fault).
+/// The form of these words. Returns nothing for words that memory_words does not write. Their numbers may be out of
+/// range (memory_fault).
 std::optional<memory_form> parse_memory_words(std::string const& text);
 
 }  // namespace attest::audit

@@ -23,7 +23,7 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-/// N of "o_part_N"; none where the word does not begin so, or N has a sign, a leading zero or too many digits.
+/// N of "o_part_N". Returns nothing if the word begins otherwise, or N has a sign, a leading zero or too many digits.
 std::optional<std::int64_t> number_of_part(std::string_view role, std::string_view word) {
   if (!role.starts_with(word)) return std::nullopt;
   std::string_view const digits = role.substr(word.size());
@@ -124,7 +124,7 @@ class reader {
     read_.b = sizes[0], read_.hq = sizes[1], read_.n = sizes[2], read_.dv = sizes[3];
     read_.rank = static_cast<int>(axes);
     lse_shape_ = shape_, lse_shape_.pop_back();
-    // Without elements the bytes of the file do not bound what is made of it.
+    // Without elements, the bytes of the file do not bound the memory of the problem.
     bool const no_rows = std::ranges::find(lse_shape_, 0) != lse_shape_.end();
     if (no_rows && empty_rows(lse_shape_) > most_empty_rows)
       return fault(error_code::unsupported, name,

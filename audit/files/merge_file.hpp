@@ -23,14 +23,14 @@ bool is_part_role(std::string_view role);
 /// Has the group a tensor of parts?
 bool has_parts(tensor_group const& group);
 
-/// The problem of a merge. The element type of its answer is that of PREFIX.o, where the group has one of a type for which
-/// there is a contract (answer_fault), and else that of the parts.
+/// The problem of a merge. If the group has PREFIX.o of a type for which there is a contract (answer_fault), the answer
+/// has this type; else it has the type of the parts.
 /// Requires  has_parts(group)
 /// Ensures   an error names the tensor
 /// Cost      memory in proportion to the parts
 problem::result<problem_draft> merge_of(std::string_view prefix, tensor_group const& group);
 
-/// Why parts of this type have no contract for an answer of that type; none where they have one.
+/// Why there is no contract for an answer of that type from parts of this type. Returns nothing if there is one.
 std::optional<problem::error> answer_fault(std::string_view name, problem::element_type parts,
                                            problem::element_type answer);
 

@@ -55,7 +55,7 @@ class role_reader {
  public:
   role_reader(std::string_view prefix, tensor_group const& from) : prefix_(prefix), from_(from) {}
 
-  /// Copies the tensor of this role to `to`; false where the group has none or an error occurred.
+  /// Copies the tensor of this role to `to`. False if the group has none or an error occurred.
   template <class Target>
   bool read(std::string_view role, Target& to) {
     auto const at = from_.find(role);
@@ -84,14 +84,14 @@ constexpr std::string_view layout_key = "attest.layout";
 constexpr std::array<std::string_view, 3> axis_orders{"bhnd", "bnhd", "thd"};
 constexpr std::array<std::string_view, 2> pool_orders{"hnd", "nhd"};
 
-/// Where the metadata have PREFIX.key, or else the plain key.
+/// PREFIX.key of the metadata, or else the plain key.
 safetensors_metadata::const_iterator key_of(safetensors_metadata const& metadata, std::string_view prefix,
                                             std::string_view key) {
   auto const at = metadata.find(prefixed(prefix, key));
   return at != metadata.end() ? at : metadata.find(key);
 }
 
-/// The word of PREFIX.key, or of the plain key, as a value; the first word where there is neither.
+/// The word of PREFIX.key, or of the plain key, as a value; the first word if neither exists.
 template <class Order>
 result<Order> order_of(safetensors_metadata const& metadata, std::string_view prefix, std::string_view key,
                        std::span<std::string_view const> words) {
@@ -103,16 +103,16 @@ result<Order> order_of(safetensors_metadata const& metadata, std::string_view pr
                fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
 }
 
-/// Why what the metadata say of this merge is wrong: its axes have one order. A key without a prefix is about the
-/// others.
+/// The fault of the metadata about this merge, whose axes have only one order. A key without a prefix is about the
+/// other problems.
 std::optional<error> merge_order_fault(safetensors_metadata const& metadata, std::string_view prefix) {
   auto const at = metadata.find(prefixed(prefix, layout_key));
   if (at == metadata.end() || at->second == axis_orders.front()) return std::nullopt;
   return fault(error_code::unsupported, at->first, "is not bhnd: a merge is [b, hq, n, dv]");
 }
 
-/// Why the file of the outputs has them in another order of axes than its own metadata say; none where it has not, or
-/// has none whose order may differ.
+/// Why the axes of the outputs cannot have the order that their file's metadata say. Returns nothing if they can, or if
+/// no output has an order.
 std::optional<error> order_fault(safetensors_metadata const& outputs, tensor_group const& tensors,
                                  problem_file_entry const& entry) {
   if (entry.problem.draft().merge) return merge_order_fault(outputs, entry.prefix);
@@ -121,7 +121,7 @@ std::optional<error> order_fault(safetensors_metadata const& outputs, tensor_gro
   auto const order = order_of<axis_order>(outputs, entry.prefix, layout_key, axis_orders);
   if (!order) return order.why();
   auto const said = key_of(outputs, entry.prefix, layout_key);
-  // What is packed has two orders, and so has what is not.
+  // Packed tensors are bhnd or thd; others bhnd or bnhd.
   axis_order const other = packed ? axis_order::thd : axis_order::bnhd;
   bool const same = (order.value() == other) == (entry.order == other);
   if (said == outputs.end() || same || entry.problem.rank() != 4) return std::nullopt;
@@ -131,7 +131,8 @@ std::optional<error> order_fault(safetensors_metadata const& outputs, tensor_gro
                            entry.prefix.empty() ? "" : fmt::format(" of '{}'", printable(entry.prefix))));
 }
 
-/// Why rows that are said to be tokens, [rows, heads, width], are none: nothing says to which entry they belong.
+/// Why a tensor that is said to have rows of tokens, [rows, heads, width], has none: no offsets say to which entry they
+/// belong.
 std::optional<error> token_fault(std::string_view key, std::string_view prefix, problem_draft const& draft) {
   struct rows {
     char const* role;
@@ -151,8 +152,8 @@ std::optional<error> token_fault(std::string_view key, std::string_view prefix, 
   return std::nullopt;
 }
 
-/// What a key of the metadata that nobody reads may have been meant for: ", did you mean 'scale'?"; empty where it is
-/// read, and where it is like no parameter.
+/// A suggestion for a key of the metadata that is not read: ", did you mean 'scale'?". Empty if the key is read, or is
+/// like no parameter.
 std::string meant_by(std::string_view key, std::vector<problem_file_entry> const& problems) {
   if (key.starts_with("attest.") || key.find(".attest.") != key.npos) return "";
   auto const dot = key.rfind('.');

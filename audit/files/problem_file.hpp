@@ -3,10 +3,10 @@
 // A tensor's name is PREFIX.role or role, where role is one of q k v o lse weights or the name of an optional input
 // (problem/optional_tensors.hpp). The tensors with the same prefix are one problem. The metadata keys of
 // problem/parameters.hpp (PREFIX.scale before plain scale) hold a decimal number, a hex float, or `default`.
-// PREFIX.attest.layout (before plain attest.layout) says how the axes of q, k, v and o follow each other: `bhnd`, which
-// holds where there is no such key, `bnhd`, or `thd`, in which what offsets pack is [rows, heads, width], and its LSE
-// [heads, rows]. PREFIX.attest.kv_layout says the same of pools of pages: `hnd`, [pages, heads, page, width], or `nhd`.
-// A prefix with parts (merge_file.hpp) is the merge of them.
+// PREFIX.attest.layout (before plain attest.layout) says the order of the axes of q, k, v and o: `bhnd`, which is the
+// default, `bnhd`, or `thd`. Under `thd`, tensors that offsets pack are [rows, heads, width], and their LSE is [heads,
+// rows]. PREFIX.attest.kv_layout does so for pools of pages: `hnd`, [pages, heads, page, width], or `nhd`. A prefix
+// with parts (merge_file.hpp) is the merge of them.
 #pragma once
 
 #include <algorithm>
@@ -38,16 +38,16 @@ inline problem::error fault(problem::error_code code, std::string_view name, std
   return {code, printable(name), std::move(reason)};
 }
 
-/// The order of the axes of q, k, v and o in a file. Of a problem in memory it is always that of its strides.
+/// The order of the axes of q, k, v and o in a file. A problem in memory has the order of its strides.
 enum class axis_order : std::uint8_t { bhnd, bnhd, thd };
 /// The order of the axes of a pool of pages in a file.
 enum class pool_order : std::uint8_t { hnd, nhd };
 
-/// A tensor of a file that is named as an output of a problem and cannot be one.
+/// A tensor of a file that has the name of an output of a problem, but cannot be one.
 struct unusable_output {
   std::string role;  ///< "o", "lse" or "weights"
   std::string says;  ///< "shape is [2, 4], expected [2, 5]"
-  /// The same elements in the other axis_order, compact, where they have the shape of the output in that order.
+  /// The same elements in the other axis_order, compact, if they have the shape of the output in that order.
   std::optional<owned_tensor> in_other_order{};
 };
 
@@ -93,25 +93,25 @@ inline std::vector<std::string> sentences_of_ignored(problem_file const& file) {
 using flag_overrides = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 /// The problems of a file.
-/// Ensures   problem::make_outputs accepts the outputs of each problem; those of a wrong type or shape are `unusable`,
-///           and the rest of the file is read. Errors are about inputs and name the tensor, the metadata key or the
-///           flag. A prefix without any of q, k, v is ignored (and listed); one with only some of them is an error. A
-///           mask of floating type is an error that suggests a bias.
+/// Ensures   problem::make_outputs accepts the outputs of each problem. Outputs of a wrong type or shape are
+///           `unusable`, and the rest of the file is read. Errors are about inputs and name the tensor, the metadata
+///           key or the flag. A prefix without any of q, k, v is ignored (and listed); one with only some of them is an
+///           error. A mask of floating type is an error that suggests a bias.
 /// Cost      memory in proportion to the file
 problem::result<problem_file> problem_file_of(safetensors_file const& file, flag_overrides const& flags = {});
 
-/// What a file had of calls beside their problems.
+/// What a file said of calls in addition to their problems.
 struct dropped_outputs {
   std::int64_t outputs = 0, statuses = 0;  ///< tensors o, lse and weights; keys PREFIX.attest.status
 };
 
-/// Takes the outputs of its problems out of a file, and what its metadata say of the calls: where another file has the
-/// outputs, those of this one are of another run.
+/// Removes the outputs of its problems from a file, and what its metadata say of the calls. If another file has the
+/// outputs, the ones of this file belong to another run.
 dropped_outputs drop_outputs(safetensors_file& file);
 
 /// Adds the outputs in a second file to the problems of the first, by prefix, and what its metadata say of each call
 /// (PREFIX.attest.status). Outputs without a problem are ignored (and listed). Its o has the axis order of the first
-/// file's problem; an error where its metadata say another.
+/// file's problem; if its metadata say another, an error is returned.
 /// Requires  the first file was read without its outputs (drop_outputs)
 problem::result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs);
 

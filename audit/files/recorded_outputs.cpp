@@ -18,9 +18,9 @@ namespace {
 
 using problem::error;
 
-/// The answer of a merge, o [b, hq, n, dv] and lse [b, hq, n], as the judge reads it, [b, hq·n, 1, dv] and [b, hq·n, 1],
-/// in the type of the problem, to which every number of a narrower one converts exactly. An output of another shape
-/// stays as it is.
+/// The answer of a merge as the judge reads it: o [b, hq, n, dv] becomes [b, hq·n, 1, dv], and lse [b, hq, n] becomes
+/// [b, hq·n, 1]. The result has the type of the problem; every number of a narrower type converts to it exactly. An
+/// output of another shape stays as it is.
 owned_tensor answer_of_merge(owned_tensor found, std::string_view role, owned_problem const& merge) {
   auto expected = merged_rows(merge);
   if (role == "o") expected.push_back(merge.size().dv);
@@ -49,11 +49,11 @@ owned_tensor in_order_of_call(owned_tensor found, std::string_view role, problem
   return found;
 }
 
-/// Why `found` cannot be this output of the problem; none where it can.
+/// Why `found` cannot be this output of the problem. Returns nothing if it can.
 std::optional<error> output_fault(owned_problem const& problem, std::string_view role, owned_tensor const& found) {
   return std::visit(
       [&]<class T>(problem::instance<T> const& instance) -> std::optional<error> {
-        // Validation needs an o; the other outputs are validated beside this one, whose data is not read.
+        // Validation needs an o. The other outputs are validated together with this one, whose data is not read.
         static T stand_in{};
         auto const compact = problem::rows_layout(instance, instance.size().dv);
         problem::erased_outputs outputs{.o = {&stand_in, problem::type_of<T>, compact}, .lse = {}, .weights = {}};

@@ -31,18 +31,19 @@ struct safetensors_file {
   safetensor_map tensors;
   safetensors_metadata metadata;
   std::span<std::byte const> whole;          ///< all bytes of the file
-  std::shared_ptr<std::byte const[]> owner;  ///< owns the bytes where read_safetensors read them; copies share it
+  std::shared_ptr<std::byte const[]> owner;  ///< owns the bytes if read_safetensors read them; copies share it
 };
 
 /// The largest header, in bytes (the limit of the reference implementation).
 inline constexpr std::uint64_t largest_safetensors_header = 100'000'000;
 
-/// The bytes of one element; none for a dtype that attest does not know.
+/// The bytes of one element. Returns nothing for a dtype that attest does not know.
 std::optional<std::size_t> safetensors_element_bytes(std::string_view dtype) noexcept;
 
 /// Checks a whole file in memory. The result refers to `bytes`.
-/// Ensures   names are unique; sizes are ≥ 0 and their product fits in 63 bits; for every known dtype the bytes are
-///           exactly those of the shape; the tensors fill the data without overlap or hole; metadata are strings
+/// Ensures   names are unique; sizes are ≥ 0 and their product fits in 63 bits. For every known dtype, the number of
+///           bytes is exactly the one of the shape. The tensors fill the data without overlap or hole; metadata are
+///           strings
 /// Cost      memory in proportion to bytes.size(); nested JSON is an error
 /// Source    https://github.com/huggingface/safetensors#format
 problem::result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes);

@@ -117,7 +117,7 @@ class header_reader final : public nlohmann::json_sax<json> {
     return false;
   }
 
-  /// A value of kind `found`, where the format has another.
+  /// Rejects a value of kind `found`, where the format expects another kind.
   bool value(std::string_view found) {
     switch (level_) {
       case level::outside:

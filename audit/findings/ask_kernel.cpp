@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products = std::int64_t{1} << 26, most_rows = 64;
 
-/// Calls go straight to isolated_kernel, so that the process has no calls but those of the question.
+/// Calls go straight to isolated_kernel, so that the process makes only the calls of the question.
 class kernel_asker {
  public:
   kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen)
@@ -28,7 +28,7 @@ class kernel_asker {
     if (!can_be_asked(asked.judged)) return given_answer{answer::refused};
     if (!outputs_ && !learn_outputs()) return std::nullopt;
     bool const masked = has_any(asked.judged, feature_group::mask);
-    // A drawn mask may hide nothing that matters, and a small one often does.
+    // A drawn mask may hide no key that matters; a small mask often does so.
     problem::sizes const& s = asked.judged.size;
     bool const small = s.b * s.hq * s.n * s.m <= 64;
     int const draws = !masked || asked.repeats > 1 ? 1 : small ? 8 : 3;
@@ -67,7 +67,7 @@ class kernel_asker {
     return owned_problem::of_valid(draft_of(form, options_.claim->type, random));
   }
   call_request request_of(call_form const& form) const {
-    // Writing and comparing many weights would take longer than all the rest.
+    // Writing and comparing many weights would take longer than everything else.
     constexpr std::int64_t most_weights = 1 << 20;
     problem::sizes const& s = form.size;
     return {.want_lse = outputs_->first,
@@ -99,7 +99,7 @@ class kernel_asker {
     owned_problem const problem = problem_of(asked.judged, draw);
     if (memory_fault(problem, asked.judged.memory)) return given_answer{answer::refused};
     random_stream random(options_.seed, "condition rows");
-    // A wrong row is judged by balls, which cost some 10 µs a key.
+    // A wrong row is judged by balls, which cost about 10 µs a key.
     constexpr std::int64_t judged_keys = 1 << 13;
     std::int64_t const m = std::max<std::int64_t>(asked.judged.size.m, 1);
     auto const rows =
@@ -135,7 +135,7 @@ class kernel_asker {
     return given_answer{};
   }
 
-  /// Rows at the end beside the last, and the query that was seen to be wrong, in the first head and the last.
+  /// Further rows at the end, and the query that was seen to be wrong, in the first head and the last.
   std::vector<row_index> with_seen(std::vector<row_index> rows, problem::sizes const& s) const {
     if (rows.empty()) return rows;
     for (std::int64_t const back : {2, 3, 4})

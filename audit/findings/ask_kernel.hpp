@@ -9,13 +9,13 @@
 
 namespace attest::audit {
 
-/// Each question in a process of its own: opens the kernel of the options, makes the problem of each form from the
-/// seed, calls it, and judges the outputs of the judged calls (of large ones 64 rows, `seen` among them) by the
-/// contract; a crash, a hang or a broken promise is wrong. Outputs that have the bits of an earlier call of the same
-/// question are not judged again. Forms beyond 2²⁶ products or 256 MiB, and those whose memory form their sizes do not
-/// allow, count as refused. A form with a mask is drawn three to eight times until it is wrong.
+/// Each question runs in a process of its own. It opens the kernel of the options, makes the problem of each form from
+/// the seed, calls it, and judges the outputs of the judged calls by the contract. Large outputs are judged by 64 rows,
+/// `seen` among them. A crash, a hang or a broken promise is wrong. Outputs that have the bits of an earlier call of
+/// the same question are not judged again. Forms beyond 2²⁶ products or 256 MiB count as refused, as do forms whose
+/// sizes do not allow their memory form. A form with a mask is drawn three to eight times until it is wrong.
 /// Requires  `options` outlives the asker; the thread that asks stays the same
-/// Ensures   nothing once `until` has passed, or where the kernel cannot be opened
+/// Ensures   nothing once `until` has passed, or if the kernel cannot be opened
 /// Cost      a process start (some 10 ms) a draw, the calls, and judging
 asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen = {});
 

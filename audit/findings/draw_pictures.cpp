@@ -89,7 +89,7 @@ class painter {
 
  private:
   bool unmasked() const { return how_.empty_row == conventions::row::unmasked; }
-  /// Is the row not NaN, or anything, by the contract?
+  /// Does the contract accept answers other than NaN in a NaN row?
   bool leaves_nan_rows() const {
     bool const by_sink = truth_.row.empty_lse == reference::number_class::plus_infinity;
     return how_.nan == conventions::invalid::unspecified ||
@@ -125,7 +125,7 @@ class painter {
     return in_bounds(exact.value, reference::compiled::output_bound(truth_.bound, p_, truth_.row, c, exact.value), got);
   }
   double error_of_lse(double got) const {
-    // That of the keys is another row.
+    // The row without its sink is another row.
     if (p_.has_sink() && how_.lse_sink == conventions::log_of_sink::excluded) return nan;
     if (truth_.row.kind == reference::row_kind::nan) {
       if (leaves_nan_rows()) return nan;
@@ -156,11 +156,11 @@ class painter {
   row_truth<128, T> truth_;
 };
 
-/// The weights that the kernel applies: its outputs where V holds columns of the identity, as many at a time as V has
-/// columns. Nothing where the kernel cannot be run or writes no O.
+/// The weights that the kernel applies. They are its outputs if V holds columns of the identity, dv columns at a time.
+/// Returns nothing if the kernel cannot be run or writes no O.
 std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole, finding_pictures const& about,
                                                      output_source const& from) {
-  // Dropout acts on V alone: O would be other than the weights.
+  // Dropout acts on V alone: O would differ from the weights.
   if (whole.rank() != 4 || whole.draft().keep || whole.draft().k_offsets || whole.draft().block_table)
     return std::nullopt;
   problem_draft draft = whole.draft();
@@ -204,7 +204,7 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
   into.applied_by = "the keys that each query read, from the digits of its output (Q = 0)";
 }
 
-/// The parts of a merge by the names that files have for them.
+/// The parts of a merge, under their names in files.
 std::vector<input_listing> list_parts(problem_draft const& merge) {
   merge_parts const parts = parts_of(merge);
   std::vector<input_listing> listings{{"o_parts", {parts.parts, parts.b, parts.hq, parts.n, parts.dv}, {}},

@@ -11,24 +11,24 @@
 
 namespace attest::audit {
 
-/// Where the outputs to draw come from. A function returns nothing where there are none.
+/// The source of the outputs to draw. A function returns nothing if there are none.
 struct output_source {
   /// The outputs of the call that has the violation.
   std::function<std::optional<owned_outputs>()> of_call;
-  /// The kernel's outputs for any problem; empty where the outputs are those of a file.
+  /// The kernel's outputs for any problem; empty if the outputs come from a file.
   std::function<std::optional<owned_outputs>(owned_problem const&)> of_problem = {};
 };
 
-/// Why a violation of a case cannot be drawn; empty where it can.
+/// Why a violation of a case cannot be drawn; empty if it can.
 std::string not_drawn(audit_case const& kernel_case, violation const& wrong);
 
-/// The pictures of a violation of a case; nothing where not_drawn gives a reason. The weights that the kernel applies
-/// are read as its outputs for the same problem with columns of the identity for V.
+/// The pictures of a violation of a case. Returns nothing if not_drawn gives a reason. The weights that the kernel
+/// applies are its outputs for the same problem with columns of the identity for V.
 /// Cost      at most 24 rows of the oracle, and 32/dv calls of the kernel, rounded up
 std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, violation const& wrong,
                                               contract const& claim, output_source const& from);
 
-/// The elements of all tensors of a problem, where they are at most 96; else nothing.
+/// The elements of all tensors of a problem if they are at most 96; else nothing.
 std::vector<input_listing> list_inputs(owned_problem const& problem);
 
 }  // namespace attest::audit

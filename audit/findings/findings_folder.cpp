@@ -37,8 +37,8 @@ struct listed_run {
   std::vector<std::string> files;
 };
 
-/// The folder, held against other runs that read or write its index. One that cannot be held is used all the same: the
-/// index may then lose an entry, which leaves files where they are.
+/// The folder, locked against other runs that read or write its index. A folder that cannot be locked is used all the
+/// same: the index may then lose an entry, whose files stay where they are.
 class held_folder {
  public:
   explicit held_folder(std::filesystem::path const& path)
@@ -67,7 +67,7 @@ bool is_plain(std::string const& name) {
          std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; });
 }
 
-/// One entry of the index; nothing where it is not what attest writes.
+/// One entry of the index. Returns nothing if attest does not write such an entry.
 std::optional<listed_run> run_in(json const& from) {
   auto const text = [&](char const* key) -> std::optional<std::string> {
     auto const at = from.find(key);
@@ -86,7 +86,7 @@ std::optional<listed_run> run_in(json const& from) {
   return listed;
 }
 
-/// The runs of the index; none where there is no index, or one that attest did not write.
+/// The runs of the index. Empty if there is no index, or if attest did not write it.
 std::vector<listed_run> read_index(std::filesystem::path const& folder, held_folder const& held) {
   std::vector<listed_run> runs;
   if (!held.has_regular(std::string(index_name))) return runs;
@@ -102,7 +102,7 @@ std::vector<listed_run> read_index(std::filesystem::path const& folder, held_fol
   return runs;
 }
 
-/// Writes the index, or removes it where it would list nothing. What is no regular file is left as it is.
+/// Writes the index, or removes it if it would list nothing. A file that is not regular is left as it is.
 std::optional<problem::error> write_index(std::filesystem::path const& folder, held_folder const& held,
                                           std::vector<listed_run> const& runs) {
   std::string const name(index_name);
@@ -126,7 +126,7 @@ std::optional<problem::error> write_index(std::filesystem::path const& folder, h
   return write_file(folder / name, std::as_bytes(std::span(text)));
 }
 
-/// As an index says it again: JSON holds no bytes that are not UTF-8.
+/// The text as an index repeats it: JSON holds only UTF-8.
 std::string as_listed(std::string const& text) {
   return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
@@ -135,7 +135,7 @@ findings_run as_listed(findings_run const& of) {
   return {as_listed(of.run), as_listed(of.single), as_listed(of.audit), of.shard};
 }
 
-/// Does `later` look again at what `earlier` looked at?
+/// Does `later` look at the same as `earlier` did?
 bool replaces(findings_run const& later, findings_run const& earlier) {
   if (later.run != earlier.run || (!later.single.empty() && later.single != earlier.single)) return false;
   bool const sibling = later.shard != 0 && earlier.shard != 0 && later.audit == earlier.audit;

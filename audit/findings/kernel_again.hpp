@@ -1,4 +1,4 @@
-// The kernel of an audit, opened once more for what is asked after the verdict.
+// The kernel of an audit, opened once more for questions after the verdict.
 #pragma once
 
 #include <chrono>

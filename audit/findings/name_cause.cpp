@@ -20,7 +20,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Larger problems, and further cases that pass, would cost more than they show.
+/// Larger problems, and further cases that pass, would cost more than they explain.
 constexpr double most_tried_products = 0x1p28;
 constexpr std::size_t most_passing_made = 400;
 
@@ -65,7 +65,7 @@ std::vector<std::size_t> order_of_calls(audit_case const& of) {
   return order;
 }
 
-/// Adds the answers, those that the contract leaves open apart.
+/// Adds the answers, except answers that the contract leaves open.
 answered_case answers_of(audit_case const& of, case_outputs const& outputs, contract const& claim) {
   answered_case answers;
   for (std::size_t const call : order_of_calls(of)) {
@@ -79,7 +79,7 @@ answered_case answers_of(audit_case const& of, case_outputs const& outputs, cont
     if (alike && further.promised && outputs[n + 1] && outputs_differ(of, *outputs[0], further, *outputs[n + 1]))
       answers.events.insert(call_event::differs);
   }
-  // Where an answer is wrong by itself, it need not be the difference that is the mistake.
+  // If an answer is wrong by itself, the difference need not be the mistake.
   if (answers.is_wrong()) answers.events.erase(call_event::differs);
   return answers;
 }
@@ -164,7 +164,7 @@ void search(cause_question asked, clock::time_point until, report& into) {
   asked.failing = failing_of(into), asked.contracts = contracts_of(into);
   std::optional<named_cause> cause;
   auto const late = [over = asked.late] { return over(1); };
-  // Judging is cut where time is over; what was cut is not counted.
+  // Judging stops when time is over; a judgement that was stopped is not counted.
   if (asked.failing.empty()) return;
   [[maybe_unused]] bool const cut = interruptible(late, [&] { cause = find_cause(asked); });
   if (!cause) return;

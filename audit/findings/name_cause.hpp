@@ -13,18 +13,18 @@
 
 namespace attest::audit {
 
-/// The failing and passing cases of a report in the order in which they are tried: spread over the checks, so that the
-/// first of every check come before the second of any.
+/// The failing and passing cases of a report in the order in which they are tried. They are spread over the checks: the
+/// first case of every check comes before the second of any.
 std::vector<searched_case> spread_over_checks(std::vector<searched_case> cases);
 
-/// Sets into.cause, where the report has failing cases, and puts the findings that it does not explain first. `limits`
-/// are those by which cases of forms were made. The kernel is asked its failing cases again, and passing ones that a
-/// hypothesis would change.
+/// Sets into.cause, if the report has failing cases, and puts the findings that it does not explain first. Cases of
+/// forms were made by `limits`. The kernel is asked its failing cases again, and passing ones that a hypothesis would
+/// change.
 /// Cost      up to `until`
 void name_cause(audit_options const& options, audit_plan const& plan, shape_limits const& limits,
                 std::chrono::steady_clock::time_point until, report& into);
 
-/// The same of recorded cases. `claim_of` is the contract that judged a case.
+/// The same for recorded cases. `claim_of` is the contract that judged a case.
 void name_recorded_cause(std::vector<recorded_case> const& cases,
                          std::function<contract(audit_case const&)> const& claim_of,
                          std::chrono::steady_clock::time_point until, std::function<bool()> const& stopped,

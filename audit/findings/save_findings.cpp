@@ -29,7 +29,7 @@ std::size_t bytes_of(owned_problem const& problem) {
   return bytes;
 }
 
-/// Runs the kernel again on cases that failed, and saves what reproduces the findings.
+/// Runs the kernel again on cases that failed, and saves the files that reproduce the findings.
 class finding_saver {
  public:
   finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into)

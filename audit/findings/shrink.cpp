@@ -51,8 +51,8 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   return needed;
 }
 
-/// The judged rows of a case that are inside the selection, by their indices there. None, which stands for all, where
-/// none is inside.
+/// The judged rows of a case that are inside the selection, by their indices there. An empty list, which stands for all
+/// rows, if none is inside.
 std::vector<row_index> kept_rows(audit_case const& whole, selection const& chosen) {
   problem::sizes const& s = whole.problem.size();
   std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
@@ -117,7 +117,7 @@ class shrinker {
   /// Tries the case with another first problem.
   bool take_if_fails(problem_draft&& simpler) {
     audit_case candidate = best_;
-    // Which parts of a merge are read follows from their LSE.
+    // The LSE of the parts determines which parts of a merge are read.
     if (simpler.merge) simpler = merge_draft(parts_of(simpler), simpler.merge->answer);
     candidate.problem = owned_problem::of_valid(std::move(simpler));
     return take_if_fails(std::move(candidate));
@@ -154,14 +154,14 @@ class shrinker {
     }
     for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::d})
       smaller = halve(axis) || smaller;
-    // Column c of a V through which weights are read belongs to a certain key.
+    // Column c of a V through which weights are read belongs to one key.
     if (best_.reads != reading::weights)
       for (auto const axis : {&selection::m, &selection::dv}) smaller = halve(axis) || smaller;
     return smaller;
   }
 
   /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002). One index
-  /// stays: without keys, or where d = 0, a problem is another one, whose answer may be wrong for another reason.
+  /// stays: without keys, or with d = 0, it is another problem, whose answer may be wrong for another reason.
   bool halve(indices selection::*axis) {
     bool smaller = false;
     auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
@@ -213,7 +213,8 @@ class shrinker {
     });
   }
 
-  /// Replaces numbers by 0 or by numbers of few bits, in cases without further calls, which might have to share them.
+  /// Replaces numbers by 0 or by numbers of few bits. Only in cases without further calls, which might have to share
+  /// them.
   void simplify_numbers() {
     if (!best_.further.empty() || best_.reads != reading::nothing) return;
     std::vector<owned_tensor& (*)(problem_draft&)> tensors{[](problem_draft& p) -> owned_tensor& { return p.q; },

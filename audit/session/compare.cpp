@@ -10,8 +10,8 @@
 namespace attest::audit {
 namespace {
 
-/// Gives kernels of the same name (symbols of one library) the name of their file instead, and where that is the same,
-/// the whole argument of --kernel.
+/// Gives kernels of the same name (symbols of one library) the name of their file instead. If that is the same, they
+/// get the whole argument of --kernel.
 void make_names_unique(std::vector<report>& all, std::span<std::string const> kernels) {
   auto const repeated = [&] {
     std::vector<bool> is_repeated;

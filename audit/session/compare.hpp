@@ -9,11 +9,11 @@
 
 namespace attest::audit {
 
-/// Audits each kernel on the same cases, one after the other. options.budget is divided among them equally, and more
-/// than one kernel have a folder each in options.findings, named kernel-1, kernel-2, ….
+/// Audits each kernel on the same cases, one after the other. options.budget is divided among them equally. Of more
+/// than one kernel, each has a folder in options.findings, named kernel-1, kernel-2, ….
 /// Requires  at least one kernel; options.kernel is ignored
-/// Ensures   reports in the order of `kernels`, fewer only where options.stop was set; an error is that of the first
-///           kernel that has one
+/// Ensures   reports in the order of `kernels`, fewer only if options.stop was set; or the error of the first kernel
+///           that has one
 problem::result<std::vector<report>> run_audits(audit_options const& options, std::span<std::string const> kernels);
 
 /// The text of the reports, one after the other; after several, a line with all verdicts.

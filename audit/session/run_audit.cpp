@@ -33,7 +33,7 @@ clock::duration seconds(double count) {
   return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
 }
 
-/// The options that determine the cases and their judgement, beside kernel, contract and seed; the same in every shard.
+/// The options that determine the cases and their judgement, except kernel, contract and seed; the same in every shard.
 std::string text_of(audit_options const& options) {
   std::string text = fmt::format("--only {}{}{}", fmt::join(options.only, ","), options.quick ? " --quick" : "",
                                  options.words_of_rules());
@@ -46,7 +46,7 @@ std::string text_of(audit_options const& options) {
   return text;
 }
 
-/// What tells this audit from others that save findings in the same folder.
+/// The words that distinguish this audit from others that save findings in the same folder.
 findings_run run_of(audit_options const& options) {
   findings_run of;
   of.run =
@@ -175,8 +175,8 @@ void session::note_refused(audit_case const& kernel_case) {
   if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
 }
 
-/// When to end what follows the judgement of a refuted kernel. The rest of the time is for the work under way and for
-/// writing the report.
+/// The end of the work that follows the judgement of a refuted kernel. The rest of the time is for the work under way
+/// and for writing the report.
 clock::time_point session::search_end(double most_seconds, double part_of_budget) const {
   auto end = clock::now() + seconds(options_.quick ? 2 : most_seconds);
   if (options_.quick && may_hurry()) end = std::min(end, options_.begun + seconds(9));
@@ -184,7 +184,7 @@ clock::time_point session::search_end(double most_seconds, double part_of_budget
   return end;
 }
 
-/// When to end the search for the cause: after 10 s, sooner where the user has little time.
+/// The end of the search for the cause: after 10 s, sooner if the user has little time.
 clock::time_point session::cause_end() const {
   auto end = clock::now() + seconds(10);
   if (options_.quick && may_hurry()) end = std::min(end, std::max(options_.begun + seconds(8), clock::now() + seconds(1)));
@@ -192,9 +192,9 @@ clock::time_point session::cause_end() const {
   return end;
 }
 
-/// Asks the kernel on purpose where it is wrong, for the first findings that refute.
+/// Searches for the conditions under which the kernel is wrong, for the first findings that refute.
 void session::name_conditions() {
-  // Where single cases are named, the user knows of the finding.
+  // With --replay or --only CHECK/CASE the user is reproducing a known finding: skip the search.
   bool const single = options_.replay ||
                       std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });
   if (single) return;
@@ -231,7 +231,7 @@ void session::name_conditions() {
   }
 }
 
-/// A check of which the kernel answered nothing proves nothing.
+/// A check proves nothing if the kernel answered none of its cases.
 void session::list_refused_checks() {
   for (check_result const& row : report_.checks) {
     if (row.name == check_of_merges && row.unsupported < row.cases)
@@ -279,7 +279,7 @@ problem::result<std::string> session::take_all() {
     if (!asked->made) break;
     take(*asked->made, is_draw, std::move(result));
     if (!hurried_ && may_hurry() && collect_.refuted()) {
-      // The verdict is known: the rest is for other checks and for the findings.
+      // The verdict is known: the rest of the time is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
       pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
@@ -338,7 +338,7 @@ std::optional<problem::error> session::run() {
   // A shard knows its own calls only.
   if (!options_.part)
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
-  std::string because;  // empty: those that were not answered
+  std::string because;  // empty: calls that were not answered
   if (!stopped.value().empty())
     mandatory_missing_ = true,
     because = "the audit stopped early, before the end of its fixed part: " + stopped.value();

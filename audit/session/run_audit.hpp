@@ -11,8 +11,8 @@
 
 namespace attest::audit {
 
-/// Audits a kernel on the cases that the options choose: calls it, judges its outputs, shrinks and saves what it finds.
-/// Ensures   an error (a kernel that does not load, an unknown name) is one that the user can mend: exit status 2
+/// Audits a kernel on the cases that the options choose: calls it, judges its outputs, shrinks and saves its findings.
+/// Ensures   the user can mend every error (a kernel that does not load, an unknown name): exit status 2
 problem::result<report> run_audit(audit_options const& options);
 
 /// Audits a kernel by this plan; options.only and options.part are ignored.

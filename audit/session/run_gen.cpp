@@ -24,7 +24,8 @@ std::uint64_t bytes_of(owned_tensor const& tensor) {
       [](std::uint64_t bytes, std::int64_t size) { return bytes * static_cast<std::uint64_t>(size); });
 }
 
-/// About the bytes that a case takes of a file: those of its tensors, and less than a kilobyte of names for each call.
+/// About how many bytes of a file a case takes: the bytes of its tensors, and less than a kilobyte of names for each
+/// call.
 std::uint64_t bytes_of(audit_case const& written) {
   std::uint64_t bytes = 0;
   for (std::size_t call = 0; call <= written.further.size(); ++call) {
@@ -40,7 +41,7 @@ std::uint64_t bytes_of(std::vector<audit_case> const& cases) {
                          [](std::uint64_t bytes, audit_case const& written) { return bytes + bytes_of(written); });
 }
 
-/// How many cases of each check.
+/// The number of cases of each check.
 using counts = std::map<std::string, std::int64_t>;
 
 /// Takes the largest draws away, then the largest other cases that are not mandatory, until the rest has at most about
@@ -61,7 +62,7 @@ void take_largest(std::vector<audit_case>& cases, std::uint64_t most, counts& ta
   cases = std::move(left);
 }
 
-/// "3 of 547 cases, which pass --size 1000 (2 of tails, 1 of every-key)"; empty where nothing was taken.
+/// "3 of 547 cases, which pass --size 1000 (2 of tails, 1 of every-key)"; empty if none was taken.
 std::string clause(counts const& taken, std::size_t all, std::uint64_t most) {
   std::int64_t sum = 0;
   std::vector<std::string> checks;
@@ -70,7 +71,7 @@ std::string clause(counts const& taken, std::size_t all, std::uint64_t most) {
   return fmt::format("{} of {} cases, which pass --size {} ({})", sum, all, most, fmt::join(checks, ", "));
 }
 
-/// Those of the names of --only that no case has.
+/// The names of --only that no case has.
 names without_cases(names only, std::vector<audit_case> const& cases) {
   for (audit_case const& c : cases) only.erase(c.check), only.erase(c.full_name());
   return only;
@@ -126,7 +127,7 @@ problem::result<generated_file> run_gen(gen_options const& options) {
   if (std::string text = text_of(options); !text.empty()) file.further["attest.options"] = std::move(text);
   std::size_t const all = cases.size();
   counts taken;
-  // bytes_of is about right: where the file is larger all the same, further cases go.
+  // bytes_of is only about right: if the file is still too large, further cases go.
   for (std::uint64_t most = options.most_bytes;;) {
     take_largest(cases, most, taken);
     if (cases.empty())

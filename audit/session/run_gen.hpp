@@ -15,22 +15,22 @@ namespace attest::audit {
 struct gen_options {
   audit_options cases;                     ///< kernel and findings do not matter
   bool plain = false;                      ///< only cases whose every call is_plain (cases/plain.hpp)
-  int version = 1;                         ///< of the C interface: 1 leaves out what needs its later fields
+  int version = 1;                         ///< of the C interface: 1 leaves out cases that need its later fields
   std::uint64_t most_bytes = 200'000'000;  ///< of the file
   axis_order order = axis_order::bhnd;
 };
 
-/// A file for a kernel that runs elsewhere, and what it does not hold.
+/// A file for a kernel that runs elsewhere, and the cases that it does not hold.
 struct generated_file {
   std::vector<std::byte> bytes;
   std::string left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks, and before them what `only`
                          ///< names and version 1 has no cases of; empty where there is neither
 };
 
-/// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. Where they pass
-/// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata say
+/// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. If they exceed
+/// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata list
 /// what it does not hold (attest.options, attest.left_out).
-/// Ensures   at most most_bytes; an error where the mandatory cases pass it, or no case is left
+/// Ensures   at most most_bytes; an error if the mandatory cases exceed it, or if no case is left
 problem::result<generated_file> run_gen(gen_options const& options);
 
 }  // namespace attest::audit

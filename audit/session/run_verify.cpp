@@ -65,7 +65,7 @@ std::string reproducer(verify_options const& options, contract const& claim) {
   return text + (options.reproducible ? " --reproducible" : "");
 }
 
-/// What tells this run from others that save findings in the same folder.
+/// The words that distinguish this run from others that save findings in the same folder.
 findings_run run_of(verify_options const& options) {
   std::string run = "verify " + shell_word(options.inputs.native());
   if (options.outputs) run += " " + shell_word(options.outputs->native());
@@ -73,7 +73,7 @@ findings_run run_of(verify_options const& options) {
   return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
 }
 
-/// Keeps the cases that --only names. An error is about a name that nothing has.
+/// Keeps the cases that --only names. An error is about a name that no case has.
 std::optional<error> names_fault(char const* option, names const& named, std::vector<recorded_case> const& cases) {
   std::set<std::string, std::less<>> known;
   for (check const& entry : checks()) known.emplace(entry.name);
@@ -97,7 +97,7 @@ std::optional<error> keep_only(names const& only, std::vector<recorded_case>& ca
   return std::nullopt;
 }
 
-/// What the metadata of a file that attest wrote say that it does not hold.
+/// The parts of an audit that a file does not hold, by the metadata of a file that attest wrote.
 std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
   std::vector<omission> omissions;
   if (auto const at = metadata.find("attest.left_out"); at != metadata.end())
@@ -107,7 +107,7 @@ std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
   return omissions;
 }
 
-/// The weights that the files hold and nothing can judge.
+/// The weights that the files hold and that cannot be judged.
 std::vector<omission> unjudged_weights(problem_file const& recorded) {
   constexpr std::size_t named = 8;
   std::vector<std::string> weights;
@@ -122,7 +122,7 @@ std::vector<omission> unjudged_weights(problem_file const& recorded) {
 
 constexpr char const* interrupted = "interrupted";
 
-/// Why nothing further is to be judged; empty where there is time.
+/// Why no further case is judged; empty if there is time.
 std::string why_to_stop(verify_options const& options) {
   if (interruption{options.stop}.requested()) return interrupted;
   std::chrono::duration<double> const spent = std::chrono::steady_clock::now() - options.begun;
@@ -130,7 +130,7 @@ std::string why_to_stop(verify_options const& options) {
                                                            : "";
 }
 
-/// Judges the outputs, and where they are wrong by presets that are wider than `claimed`, too.
+/// Judges the outputs. If they are wrong, judges them also by presets that are wider than `claimed`.
 void judge_again_if_wrong(recorded_case const& entry, judging_rules const& rules, contract const& claimed,
                           std::map<std::string, wider_claims>& wider, case_result& into) {
   bool const usable = into.judged.failed == 0;
@@ -161,7 +161,7 @@ std::string words_of_missing(recorded_case const& entry) {
   return entry.input.name + ".o: there is no recorded output" + (first ? " beside the others" : ", nothing to judge");
 }
 
-/// What the file says of its calls, as observations: how they ended, and why they are unsupported.
+/// The file's statements about its calls, as observations: how they ended, and why they are unsupported.
 void add_endings(recorded_endings const& endings, report& into) {
   if (endings.answered == endings.calls && endings.unusable == 0) return;
   into.observations.push_back(words_of(endings));
@@ -222,7 +222,7 @@ problem::result<report> run_verify(verify_options const& options) {
   report_builder collect(kernel_report, options.waived);
   kernel_report.outside_limit = options.outside;
   bool complete = true, any = false;
-  std::string stopped;  // why
+  std::string stopped;  // the reason
   recorded_endings& endings = kernel_report.recorded.emplace();
   std::map<std::string, std::vector<std::string>> unprepared;
   std::map<std::string, wider_claims> wider;  // by the name of the claim
@@ -250,7 +250,7 @@ problem::result<report> run_verify(verify_options const& options) {
     if (options.claim && claim.name != options.claim->name) merges_under.insert(claim.name);
     if (!options.claim &&
         std::ranges::find(kernel_report.contracts, claim.name, &contract::name) == kernel_report.contracts.end()) {
-      // Several presets have one revision where it is the same for all.
+      // Several presets have one revision if it is the same for all.
       auto const revision = revision_of(claim);
       if (kernel_report.contract.empty()) kernel_report.contract_revision = revision;
       else if (kernel_report.contract_revision != revision) kernel_report.contract_revision.reset();

@@ -17,23 +17,23 @@ namespace attest::audit {
 
 struct verify_options {
   std::filesystem::path inputs;                  ///< the problems, and perhaps their outputs
-  std::optional<std::filesystem::path> outputs;  ///< a second file with the outputs; those of the first are not judged
+  std::optional<std::filesystem::path> outputs;  ///< a second file with the outputs; the first's are not judged
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
   std::string contract_argument;
-  flag_overrides flags;  ///< parameters that replace those of the file
+  flag_overrides flags;  ///< parameters that replace the file's
   names only;            ///< names of checks, CHECK/CASE or prefixes; empty: all
   names waived;
   bool reproducible = false, fail_fast = false;
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
-  std::optional<double> budget;      ///< seconds from `begun` on, after which nothing is judged
+  std::optional<double> budget;      ///< seconds from `begun` on, after which no case is judged
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::filesystem::path findings = "attest-findings";  ///< folder for the cases of findings; empty: none is saved
-  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the result is a report of what is known
+  std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the report covers the cases so far
   progress on_progress = [](auto...) {};
 };
 
-/// Judges the outputs that the files hold, and what their metadata say of calls without outputs. An error is about a
-/// file or an option: exit status 2.
+/// Judges the outputs that the files hold, and the statuses of calls without outputs. An error is about a file or an
+/// option: exit status 2.
 problem::result<report> run_verify(verify_options const& options);
 
 }  // namespace attest::audit

@@ -19,11 +19,12 @@ namespace {
 
 constexpr std::size_t most_files = 64;
 constexpr std::array<std::string_view, 3> output_roles{"o", "lse", "weights"};
-/// Beside parameters, the keys without a prefix that say how the problems of a file are read.
+/// Keys without a prefix that say how the problems of a file are read, in addition to parameters.
 constexpr std::array<std::string_view, 4> keys_of_all{"attest.layout", "attest.kv_layout", "attest.seed",
                                                       "attest.contract"};
 
-/// The part of a name behind "PREFIX.", or the whole name where the prefix is empty; none where it does not begin so.
+/// The part of a name behind "PREFIX.", or the whole name if the prefix is empty. Returns nothing if it begins
+/// otherwise.
 std::optional<std::string_view> behind(std::string_view prefix, std::string_view name) {
   if (prefix.empty()) return name;
   if (!name.starts_with(prefix) || name.size() <= prefix.size() || name[prefix.size()] != '.') return std::nullopt;
@@ -83,7 +84,7 @@ class recorded_files {
   safetensors_file inputs_, outputs_;
 };
 
-/// Do the inputs hold this case and nothing else, so that their file replays it?
+/// Do the inputs hold only this case, so that their file replays it?
 bool is_alone(verify_options const& options, std::vector<recorded_case> const& cases) {
   bool const no_flag = std::ranges::none_of(options.flags, [](auto const& flag) { return flag.second.has_value(); });
   return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag && can_be_read_again(options.inputs);

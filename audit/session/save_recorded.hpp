@@ -12,9 +12,9 @@ namespace attest::audit {
 
 /// Writes the case of the first finding of every check and class into `folder`: its tensors and metadata as the
 /// files have them, the options' flags as metadata. The reproducer becomes `attest verify FILE`.
-/// Ensures   at most 64 files; where the options name one file that holds no other case, the finding names that file. A
+/// Ensures   at most 64 files. If the options name one file that holds no other case, the finding names that file. A
 ///           case that could not be saved is an observation
-/// Cost      that of reading the files again, where there are findings
+/// Cost      reading the files again, if there are findings
 void save_recorded(verify_options const& options, std::vector<recorded_case> const& cases, findings_folder& folder,
                    report& into);
 

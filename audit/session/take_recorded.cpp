@@ -42,7 +42,7 @@ bool is_right(owned_problem const& problem, owned_tensor const& o, contract cons
   return found.failed == 0 && found.judged() > 0;
 }
 
-/// The order of the axes of O in a file: what is packed has one of two, and so has what is not.
+/// The order of the axes of O in a file: packed tensors are bhnd or thd, others bhnd or bnhd.
 axis_order order_of_o(recorded_call const& said, owned_problem const& problem) {
   return (said.order == axis_order::thd) == problem.draft().q_offsets.has_value() ? said.order : axis_order::bhnd;
 }
@@ -61,7 +61,7 @@ std::string order_words(recorded_call const& said, owned_problem const& problem,
                      is_right(problem, o, claim) ? "within its bound" : "outside its bound, too");
 }
 
-/// A compact O [b, h, n, d] of a file of this order, as it is where its elements lie in the file in the other order.
+/// The elements of a compact O [b, h, n, d] from a file of this order, read as if the file had them in the other order.
 owned_tensor in_other_order(owned_tensor o, axis_order order) {
   auto const n = o.layout.shape;
   problem::layout const of_call = o.layout;
@@ -81,8 +81,8 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
     recorded_call const& said = recorded.calls[call];
     std::string const name = printable(said.prefix.empty() ? "the call" : said.prefix);
     ++counted.calls;
-    // Outputs beside "unsupported" are an answer; beside another status they are judged, and the call counts as what it
-    // says.
+    // Outputs with the status "unsupported" are an answer. With any other status they are judged, and the call counts
+    // by its status.
     bool const refused = said.status && said.status->as == call_status::ending::unsupported,
                answered = recorded.outputs[call].has_value() && (!said.status || refused);
     counted.answered += answered;

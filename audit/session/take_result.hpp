@@ -1,4 +1,4 @@
-// A judged case goes into the report: used by an audit, which calls a kernel, and by verify, which reads recorded
+// Adds a judged case to the report: used by an audit, which calls a kernel, and by verify, which reads recorded
 // outputs.
 #pragma once
 
@@ -11,9 +11,9 @@
 namespace attest::audit {
 
 /// Adds the result of a case to the row of its check and to the report's times, observations, curves and findings.
-/// `number` is that of the case among all, counted from 1; `reproducer` the command line that shows its findings again.
-/// `generated`: attest made the case, so that its faults are of the class of its check; a problem of somebody else only
-/// happens to be named like one.
+/// `number` is the number of the case among all, from 1; `reproducer` is the command line that shows its findings
+/// again. `generated`: attest made the case, so that its faults are of the class of its check. A problem of another
+/// author only happens to have such a name.
 void take_result(audit_case const& kernel_case, bool generated, std::int64_t number, case_result&& result,
                  std::string const& reproducer, report& into, report_builder& collect);
 
