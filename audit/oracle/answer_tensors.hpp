@@ -1,4 +1,4 @@
-// The tensors of answers: their names, shapes and axis order are those of the problem in its file.
+// The tensors of answers. Their names, shapes and axis order follow the problem in its file.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace attest::audit::answers {
 enum kind : std::size_t { o, weights, lse, kinds };
 inline constexpr std::string_view names[kinds]{"o", "weights", "lse"};
 
-/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. Where rows are packed,
-/// and in a merge, there are no weights. Rows that are no query are 0, as they are no answer.
+/// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. There are no weights
+/// if rows are packed, nor in a merge. Rows that belong to no query are 0, as they are no answer.
 struct shapes {
   std::vector<std::int64_t> of[kinds];
   std::int64_t elements[kinds]{};
@@ -57,8 +57,8 @@ class tensors {
   std::vector<std::shared_ptr<void>> owners_;
 };
 
-/// Why the answers would not fit into memory, where those of a problem of these sizes have so many bytes; none where
-/// they do. `among` says what most of them are.
+/// Why answers of so many bytes, for a problem of these sizes, would not fit into memory. Returns nothing if they fit.
+/// `among` names the outputs that take most of them.
 std::optional<problem::error> beyond_memory(problem_file const& recorded,
                                             std::function<double(problem::sizes const&)> const& bytes_of,
                                             std::string_view among);

@@ -1,5 +1,5 @@
-// The interface of libattest_answers.so, which `attest solve`, `reference` and `explain` load: an audit has not to wait until
-// it is compiled.
+// The interface of libattest_answers.so, which `attest solve`, `reference` and `explain` load, so that an audit need
+// not wait until it is compiled.
 #pragma once
 
 #include <attest/kernel.h>

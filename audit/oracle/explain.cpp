@@ -28,7 +28,7 @@ constexpr int digits = 9;
 constexpr std::size_t listed_keys = 32, listed_columns = 16;
 constexpr std::int64_t picture_width = 64, picture_height = 24;
 
-/// The value with `digits` certified significant digits, or the interval where 128 bits do not certify them.
+/// The value with `digits` certified significant digits, or the interval if 128 bits do not certify them.
 std::string shown(reference::ball<W> const& x) {
   if (auto const text = reference::to_decimal(x, digits)) return *text;
   return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
@@ -138,7 +138,7 @@ class explanation {
     for (std::size_t n = 0; n < order.size(); ++n) {
       std::size_t const k = order[n];
       bool const is_sink = row_.has_sink() && k + 1 == row_.keys.size();
-      // No kernel returns the weight of a sink that multiplies O behind the keys.
+      // No kernel returns the weight of a sink that multiplies O after the keys.
       bool const no_bound = is_sink && bound_.terms().factor.asked;
       double const weight = facts_.keys[k].weight_upper, bound = no_bound ? 0 : bound_.weight(k).size;
       sum += weight, bounds += bound;
@@ -157,7 +157,7 @@ class explanation {
         shown(reference::in_base(model_.lse_base, reference::compiled::log_sum_exp(row_))), bound.size, clause(bound.by));
   }
 
-  /// In a merge the LSE of the part, exactly.
+  /// In a merge, exactly the LSE of the part.
   reference::ball<W> score_of(std::size_t k) const {
     return from_.problem.draft().merge ? reference::ball<W>::from(row_.keys[k].score.bias)
                                        : row_.max_score + row_.keys[k].below_max;
@@ -229,7 +229,7 @@ class explanation {
         columns < s.m ? fmt::format("{} of {} keys (the largest of each stretch), ", columns, s.m) : "");
     reference::enclosed_row<W, T> other;
     for (std::int64_t line = 0; line < lines; ++line) {
-      // A line stands for several queries where there are many: the explained query represents those of its line.
+      // A line stands for several queries if there are many: the explained query represents the queries of its line.
       std::int64_t const begin = line * queries / lines, end = (line + 1) * queries / lines;
       bool const is_chosen = at_[2] >= begin && at_[2] < end;
       std::int64_t const i = is_chosen ? at_[2] : begin;
@@ -286,7 +286,7 @@ problem::result<std::string> run_explain(explain_options const& options) {
   for (std::string const& note : recorded.value().notes) text += "note: " + note + '\n';
   for (std::string const& sentence : sentences_of_ignored(recorded.value())) text += "note: " + sentence + '\n';
   conventions not_followed = claim.conventions;
-  not_followed.lse_base = problem::log_base::e;  // what follows has the LSE in the base of the contract
+  not_followed.lse_base = problem::log_base::e;  // the code below has the LSE in the base of the contract
   for (std::string const& convention : relaxed(not_followed))
     text += fmt::format("note: the contract {} says {}; what follows is the row of docs/semantics.md\n", claim.name,
                         convention);

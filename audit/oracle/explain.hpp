@@ -1,4 +1,4 @@
-// `attest explain`: what the oracle knows of one query of a problem in a file, as text.
+// `attest explain`: the oracle's knowledge of one query of a problem in a file, as text.
 #pragma once
 
 #include <array>
@@ -14,13 +14,13 @@ namespace attest::audit {
 struct explain_options {
   std::filesystem::path inputs;
   flag_overrides flags;
-  std::optional<std::string> prefix;  ///< which problem of the file; none: the first
+  std::optional<std::string> prefix;  ///< the problem of the file; none: the first
   std::array<std::int64_t, 3> row{};  ///< batch, head, query
   contract const* claim = nullptr;    ///< none: the preset of the element type
 };
 
-/// The scores, weights, LSE and output of one query with the bounds of the contract, the weights of its head as a
-/// heatmap, and where the file has o, its error in units of the bound.
+/// The scores, weights, LSE and output of one query with the bounds of the contract, and the weights of its head as a
+/// heatmap. If the file has o, also its error in units of the bound.
 /// Ensures   a value with certified digits is within half a unit of its last digit; others are printed as an interval
 problem::result<std::string> run_explain(explain_options const& options);
 

@@ -39,7 +39,7 @@ struct referenced_row {
   double lse_bound = 0;
 };
 
-/// Rows of one head, and what could not be rounded.
+/// Rows of one head, and the number of elements that could not be rounded.
 template <class Target>
 struct referenced_rows {
   std::vector<referenced_row<Target>> rows;
@@ -77,7 +77,7 @@ referenced_rows<Target> rows_by_semantics(problem::instance<T> const& p, problem
       if (is_undecided && !lse_has_the_type) ++found.undecided;
       return;
     }
-    if (is_undecided && lse_has_the_type) --found.undecided;  // the natural one, which is not asked for
+    if (is_undecided && lse_has_the_type) --found.undecided;  // the natural LSE, which is not asked for
     auto const rounded = rounded_log2_sum_exp<lse_element<Target>>(p, row.b, row.h, row.i);
     into.lse = rounded.value_or(reference::quiet_nan<lse_element<Target>>());
     if (!rounded) ++found.undecided;
@@ -108,7 +108,7 @@ class contract_rows {
   }
 
  private:
-  /// Replaces what the contract prescribes otherwise than docs/semantics.md.
+  /// Replaces outputs for which the contract prescribes others than docs/semantics.md.
   void follow_law(referenced_row<Target>& row, row_index const& at) const {
     switch (laws_.of(at)) {
       case row_law::semantics: return state_exact_values(row, at);
@@ -138,8 +138,8 @@ class contract_rows {
     if (lse != -reference::infinity) row.lse = static_cast<lse_element<Target>>(lse), row.lse_bound = 0;
   }
 
-  /// lse_sink: excluded. The LSE of the row of the same problem without its sink. Where the row with it is outside the
-  /// hypotheses, it stays open.
+  /// lse_sink: excluded. The LSE of the row of the same problem without its sink. It stays open if the row with the
+  /// sink is outside the hypotheses.
   void lse_of_keys(referenced_row<Target>& row, std::int64_t b, std::int64_t h, std::int64_t i) const {
     auto found = rows_by_semantics<Target>(std::get<problem::instance<T>>(keys_alone_->instance()), model_, tiers_, b,
                                            h, i, i + 1);
@@ -205,8 +205,8 @@ void reference_of(problem::instance<T> const& p, owned_problem const& problem, p
   auto const add = [&]<class E>(answers::kind k, char const* suffix, E fill) {
     return into.add<E>(from.name_of(answers::names[k]) + suffix, shape.of[k], shape.elements[k], fill);
   };
-  // Rows that belong to no query stay as they are here. Nothing is demanded of them but by padding_rows: zero, where an
-  // LSE may be 0 or −∞, and by padding_rows: kept, whose bytes before the call no file says.
+  // Rows that belong to no query stay as they are here. Only padding_rows demands anything of them. Under zero, the LSE
+  // may be 0 or −∞; under kept, no file has their bytes before the call.
   auto const o = add(answers::o, "", Target{});
   auto const lse = add(answers::lse, "", lse_element<Target>{});
   bool const zero = claim.conventions.padding_rows == conventions::padding::zero;

@@ -1,4 +1,4 @@
-// `attest reference`: correctly rounded outputs of the problems of a file, and how far each may be off.
+// `attest reference`: correctly rounded outputs of the problems of a file, and the largest allowed error of each.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ struct reference_options {
   std::filesystem::path inputs;
   flag_overrides flags{};
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
-  std::optional<problem::element_type> round{};  ///< the type of o; none: that of q
-  bool quick = false;                            ///< bounds by the machine tier alone, where it has them
+  std::optional<problem::element_type> round{};  ///< the type of o; none: the type of q
+  bool quick = false;                            ///< bounds by the machine tier alone, if it has them
 };
 
 /// The file of `attest reference`.
@@ -30,14 +30,15 @@ struct referenced {
 };
 
 /// Writes for every problem of a file, each with the prefix of its problem:
-///   o, lse              correctly rounded: o in the type of q or `round`, lse in f64 where that is f64, else in f32
+///   o, lse              correctly rounded: o in the type of q or `round`;
+///                       lse in f64 for o in f64, else in f32;
 ///   o.bound, lse.bound  f64, the largest error of a kernel under the contract, by which attest judges
-///                         (row_allowance in audit/judge/allowed_errors.hpp)
+///                       (row_allowance in audit/judge/allowed_errors.hpp)
 /// Shapes    o [b, hq, n, dv] and lse [b, hq, n] in the rank of q and the axis order of the file; a bound as its tensor
-/// Ensures   where a convention of the contract says what the output of a query that sees no key is, that output and
-///           its bound. Where the contract leaves an output open, the bound is +∞
-/// An error names the tensor or flag; one is that q has another type than the contract.
-/// Cost      that of the ball tier, with `quick` that of the machine tier; memory in proportion to n·dv
+/// Ensures   if a convention of the contract prescribes the output of a query that sees no key, this output and its
+///           bound. If the contract leaves an output open, the bound is +∞
+/// An error names the tensor or flag, for example if q has another type than the contract.
+/// Cost      the ball tier; with `quick`, the machine tier; memory in proportion to n·dv
 problem::result<referenced> run_reference(reference_options const& options);
 
 }  // namespace attest::audit

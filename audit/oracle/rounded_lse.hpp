@@ -13,9 +13,10 @@
 
 namespace attest::audit {
 
-/// log2 Σ exp(s) of the row (b, h, i), correctly rounded to E; none if its side of a boundary remained undecided.
+/// log2 Σ exp(s) of the row (b, h, i), correctly rounded to E. Returns nothing if its side of a boundary remained
+/// undecided.
 /// Requires  a row of kind finite
-/// Why       boundaries are dyadic. log2 Σ exp(s) is dyadic only where every score is 0 and their number a power of 2
+/// Why       boundaries are dyadic. log2 Σ exp(s) is dyadic only if every score is 0 and their number a power of 2
 ///           (docs/rounding.md, by Lindemann's theorem; scores under a softcap may stay undecided)
 template <class E, class T>
 reference::rounded_value<E> rounded_log2_sum_exp(problem::instance<T> const& p, std::int64_t b, std::int64_t h,

@@ -132,7 +132,7 @@ class digit_printer {
       text[k].assign(static_cast<std::size_t>(shape.elements[k]), dense ? "" : "-");
     undecided_.assign(static_cast<std::size_t>(shape.elements[lse]), 1);
     if (dense) return;
-    // What belongs to no query has no digits.
+    // Rows that belong to no query have no digits.
     for (std::int64_t b = 0; b < p.size().b; ++b)
       for (std::int64_t h = 0; h < p.size().hq; ++h)
         for (std::int64_t i = 0; i < p.queries(b); ++i) {
@@ -163,7 +163,7 @@ class digit_printer {
         [&](std::size_t at, double exact) { text[lse][at] = fmt::format("{}", exact); });
   }
 
-  std::vector<std::string> text[kinds];  ///< empty where no width decided
+  std::vector<std::string> text[kinds];  ///< empty if no width decided
 
  private:
   problem::instance<T> const& p_;

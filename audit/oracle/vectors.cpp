@@ -60,8 +60,8 @@ constexpr std::int64_t most_keys = 700, most_numbers = 140;
 /// The most vectors of one check and element type.
 constexpr std::size_t most_cases = 8;
 
-/// A part of the problem that is small enough for a vector: all keys, and the fewer heads, queries and columns the more
-/// keys there are. Nothing where no such part is small enough.
+/// A part of the problem that is small enough for a vector. It has all keys; the more keys, the fewer heads, queries
+/// and columns. Returns nothing if no such part is small enough.
 std::optional<owned_problem> small_part(owned_problem const& from) {
   problem::sizes const& s = from.size();
   if (s.m > most_keys) return std::nullopt;
@@ -77,7 +77,7 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
   if (!part) return std::nullopt;
   problem_draft const& draft = part->draft();
   std::int64_t numbers = elements_of(draft.q) + elements_of(draft.k) + elements_of(draft.v);
-  if (!draft.is_of_version_1()) return std::nullopt;  // the format of the vectors has no word for it
+  if (!draft.is_of_version_1()) return std::nullopt;  // the format of the vectors cannot express it
   draft.each_optional([&](auto const&, owned_tensor const& tensor) { numbers += elements_of(tensor); });
   return numbers <= room ? part : std::nullopt;
 }
@@ -108,7 +108,7 @@ std::vector<vector_file> certified_vectors() {
     element_type const type = row.type;
     std::map<std::string, std::vector<audit_case>, std::less<>> by_check;
     for (audit_case& generated : generated_cases({.type = type, .seed = seed})) {
-      // What these ask is no matter of the numbers of one call.
+      // These cases ask for more than the numbers of one call.
       if (generated.callers > 0 || generated.memory != memory_form{}) continue;
       auto part = small_part(generated.problem);
       if (!part) continue;

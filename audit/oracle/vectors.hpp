@@ -16,8 +16,8 @@ namespace attest::audit {
 
 /// The truth about one element, and its correctly rounded value.
 struct certified_value {
-  double lower = 0, upper = 0;  ///< outward; NaN both where the value is NaN, −∞ … ∞ where it is some non-finite number
-  std::optional<double> rounded;  ///< to the output's type, ties to even; nothing where the value is not one number
+  double lower = 0, upper = 0;  ///< outward; NaN both if the value is NaN, −∞ … ∞ if it is some non-finite number
+  std::optional<double> rounded;  ///< to the output's type, ties to even; nothing if the value is not one number
 };
 
 struct vector_case {
@@ -36,11 +36,11 @@ struct vector_file {
 
 /// A problem with the truth about its O and LSE.
 /// Requires  a problem of rank 4
-/// Ensures   nothing where no width decides a rounding
+/// Ensures   nothing if no width decides a rounding
 std::optional<vector_case> certified(std::string name, std::vector<std::string> flags, owned_problem problem);
 
-/// The vectors of this version: small parts of the audit's own cases, every check and element type. Always the same
-/// ones.
+/// The vectors of this version: small parts of the audit's own cases, every check and element type. The vectors are
+/// always the same.
 std::vector<vector_file> certified_vectors();
 
 }  // namespace attest::audit

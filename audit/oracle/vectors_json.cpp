@@ -68,7 +68,7 @@ class reader {
                   fmt::format("{}{}{}", where_, where_.empty() || field.empty() ? "" : ".", field), std::move(reason)};
     return false;
   }
-  /// The member; nullptr and an error where there is none.
+  /// The member; nullptr and an error if there is none.
   json const* member(json const& of, char const* field) {
     if (auto const at = of.find(field); at != of.end()) return &*at;
     fail(field, "is missing");
@@ -248,7 +248,7 @@ result<vector_case> read_case(json const& from, std::size_t index) {
   return certified_case;
 }
 
-/// An error for nesting and zero bytes that no file of vectors has, found before the text is parsed.
+/// An error for text with deep nesting or zero bytes, which no file of vectors has, found before the text is parsed.
 std::optional<error> text_fault(std::string_view text) {
   auto const fault = [](std::string reason) { return error{error_code::unreadable, "", std::move(reason)}; };
   if (text.size() > largest_text) return fault("the file is too large for vectors");

@@ -13,7 +13,7 @@ std::string vector_text(vector_file const& file);
 
 /// Reads the text of a file, whose contents may be anything.
 /// Ensures   as many truths as outputs; an error names the case and the field
-/// Cost      memory in proportion to the text; text that nests deeper than vectors do is refused
+/// Cost      memory in proportion to the text; text with deeper nesting than vectors have is refused
 problem::result<vector_file> parse_vectors(std::string_view text);
 
 }  // namespace attest::audit

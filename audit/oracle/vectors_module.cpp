@@ -17,7 +17,7 @@ std::optional<problem::error> write_files(std::filesystem::path const& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) return problem::error{problem::error_code::unreadable, folder.string(), failed.message()};
-  // Before the work.
+  // Tried before the work.
   if (auto const trial = output_file::open((folder / "vectors.json").native()); !trial)
     return problem::error{trial.why().code, name_in_messages(folder), "a file in it " + trial.why().reason};
   for (vector_file const& file : certified_vectors()) {

@@ -8,7 +8,7 @@
 
 namespace attest::audit {
 
-/// Writes certified_vectors() as FOLDER/CHECK.json; makes the folder where there is none. Returns the error, if any.
+/// Writes certified_vectors() as FOLDER/CHECK.json; makes the folder if there is none. Returns the error, if any.
 std::optional<problem::error> write_vectors(std::filesystem::path const& folder);
 
 }  // namespace attest::audit

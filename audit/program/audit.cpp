@@ -27,7 +27,7 @@ struct audit_arguments {
   std::string part;
 };
 
-/// "2/5" as shard 2 of 5; nothing where the text is no shard.
+/// "2/5" as shard 2 of 5. Returns nothing if the text is no shard.
 std::optional<shard> parse_shard(std::string const& text) {
   shard part;
   char rest = 0;

@@ -51,14 +51,14 @@ constexpr command commands[]{
     {"describe", "the manual page, or what a shell completes", "Example: attest describe bash", describe_command},
 };
 
-/// A message about the first argument that no command or option takes, with the nearest known word; nothing where there
-/// is no such argument. Words behind -- are no options.
+/// A message about the first argument that no command or option takes, with the nearest known word. Returns nothing if
+/// there is no such argument. Words behind -- are no options.
 std::optional<std::string> unknown_word(CLI::App const& app, std::vector<std::string> const& words) {
   if (std::ranges::count(words, "--") > 1) return "-- stands twice; the path of a file of that name is ./--";
   auto const chosen = app.get_subcommands();
   CLI::App const& at = chosen.empty() ? app : *chosen.front();
   auto left = at.remaining();
-  // What a command without positional arguments does not take, its parent keeps.
+  // Arguments that a command without positional arguments does not take stay with its parent.
   if (!chosen.empty()) std::ranges::copy(app.remaining(), std::back_inserter(left));
   std::erase(left, "--");
   if (left.empty()) return std::nullopt;

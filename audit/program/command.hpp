@@ -14,7 +14,7 @@
 
 namespace attest::audit {
 
-/// What a command does after the command line was read; returns the exit status.
+/// The action of a command after the command line was read; returns the exit status.
 using action = std::function<int()>;
 
 struct command {
@@ -24,7 +24,7 @@ struct command {
   action (*declare)(CLI::App& command);  ///< adds its options; the action reads their values
 };
 
-// Each is in the file of its name.
+// Each command is in the file of its name.
 action audit_command(CLI::App& command);
 action verify_command(CLI::App& command);
 action gen_command(CLI::App& command);
@@ -44,7 +44,7 @@ int usage_error(std::string const& message);
 void tell(std::vector<std::string> const& sentences);
 
 /// Prints text to standard output.
-/// Ensures   the exit status: `status`, or `usage`, with a sentence, where it cannot be written
+/// Ensures   the exit status: `status`, or `usage`, with a sentence, if it cannot be written
 int print(std::string_view text, int status = 0);
 
 /// Accepts these words; for any other, the message names the nearest one. Its own name is the words, with commas.

@@ -18,7 +18,7 @@ struct explain_arguments {
   std::string row = "0,0,0", contract;
 };
 
-/// "b,h,i" as three numbers; nothing where the text is something else.
+/// "b,h,i" as three numbers. Returns nothing for any other text.
 std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
   std::array<std::int64_t, 3> row{};
   char const *at = text.data(), *const end = at + text.size();

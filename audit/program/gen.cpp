@@ -14,7 +14,7 @@
 namespace attest::audit {
 namespace {
 
-/// For a size, of which CLI::AsSizeValue would take −1, and every number above it, as 2⁶⁴ − 1. It is the first of its
+/// For a size: CLI::AsSizeValue would take −1, and every number above 2⁶⁴ − 1, as 2⁶⁴ − 1. It is the first of its
 /// option's transforms.
 CLI::Validator const is_in_range(
     [](std::string const& text) -> std::string {

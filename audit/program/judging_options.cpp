@@ -53,7 +53,7 @@ int report_files::write(std::span<report const> all, std::string const& json) co
 
 namespace {
 
-/// What to write instead of a class, which a diagnosis gives and which decides no verdict.
+/// A suggestion in place of a class, which comes from a diagnosis and decides no verdict.
 std::string instead_of_class(std::string const& token, bug_class named) {
   std::vector<std::string> checks_of;
   for (check const& entry : checks())

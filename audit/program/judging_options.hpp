@@ -17,7 +17,7 @@
 
 namespace attest::audit {
 
-/// The files that a report is written to, besides standard output.
+/// The files to which a report is written, in addition to standard output.
 class report_files {
  public:
   /// Adds --json, --junit and --report.
@@ -26,14 +26,14 @@ class report_files {
   /// Finds and tries the files before the command's work, as outputs::open does.
   std::optional<problem::error> open(std::vector<std::filesystem::path> const& inputs);
 
-  /// What is wrong with `folder`, which `option` names: it is what a report is written to.
+  /// The fault if `folder`, which `option` names, is a file to which a report is written.
   std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const {
     return opened_.folder_fault(option, folder);
   }
 
   /// Writes the reports of one run to standard output and the files; `json` is their as_json. Requires open().
-  /// Ensures   the exit status: that of the worst verdict, or `usage`, with a sentence that names the verdict, where a
-  ///           report cannot be written
+  /// Ensures   the exit status of the worst verdict. If a report cannot be written, `usage`, with a sentence that names
+  ///           the verdict
   int write(std::span<report const> all, std::string const& json) const;
 
  private:
@@ -49,12 +49,12 @@ class judging_options {
   /// Reads the contract and refuses waived classes. An error names the option.
   std::optional<problem::error> read();
 
-  /// Finds and tries the files of the report, and the folder of findings if it is not empty; `inputs` are what the command
-  /// reads besides the contract.
+  /// Finds and tries the files of the report, and the folder of findings if it is not empty. `inputs` are the files
+  /// that the command reads in addition to the contract.
   /// Requires read(), and that no other argument is wrong.
   std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs, std::filesystem::path const& findings);
 
-  /// The contract, or nullptr where none was named. Requires read().
+  /// The contract, or nullptr if none was named. Requires read().
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }

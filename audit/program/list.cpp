@@ -1,4 +1,5 @@
-// attest list: the kernels and what one of them can be asked, contracts, checks, cases, bug classes, specimens of the zoo.
+// attest list: the kernels and the features of one of them, contracts, checks, cases, bug classes, specimens of the
+// zoo.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -56,7 +57,7 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
   return lines;
 }
 
-/// The checks whose findings have the class of this specimen; none for an honest one.
+/// The checks whose findings have the class of this specimen; empty for an honest one.
 std::vector<std::string_view> checks_of(zoo::specimen const& of) {
   std::vector<std::string_view> names;
   for (check const& entry : checks())
@@ -88,7 +89,7 @@ int list_zoo(bool as_json) {
   return print(as_json ? array.dump(2) + '\n' : text);
 }
 
-/// What one kernel exports and can be asked: a line for each feature, which names the others that change it. As JSON
+/// The exports and features of one kernel: a line for each feature, which names the others that change it. As JSON
 /// {"exports", "features": {NAME or NAME+NAME: ANSWER}}.
 int list_capabilities(list_arguments const& arguments) {
   auto const claim = contract_named(arguments.contract.value_or("f32"));
@@ -113,7 +114,7 @@ int list_capabilities(list_arguments const& arguments) {
     auto const plus = name.find('+');
     char const* const word = capability_names[static_cast<std::size_t>(is)];
     if (plus == name.npos) text += fmt::format("{:<18}{}\n", name, word);
-    // Of a pair that is as its two are there is nothing to say.
+    // A pair that behaves as its two features do needs no word.
     else if (is != together(alone[name.substr(0, plus)], alone[name.substr(plus + 1)]))
       text += fmt::format("  {:<34}{}\n", name, word);
   }

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Says what the exception that is being handled means.
+/// Prints the meaning of the exception that is being handled.
 void say_exception() noexcept {
   constexpr char no_thread[] =
       "attest: the system does not start another thread for this process (ulimit -u, ulimit -v)\n";
@@ -32,7 +32,7 @@ void say_exception() noexcept {
   } catch (...) { std::fputs("attest: internal error: an unknown exception\n", stderr); }
 }
 
-/// For exceptions that no caller can catch: those of worker threads.
+/// For exceptions that no caller can catch: exceptions of worker threads.
 [[noreturn]] void end_with_a_sentence() noexcept {
   if (!std::current_exception()) std::abort();
   say_exception();

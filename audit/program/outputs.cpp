@@ -52,7 +52,7 @@ problem::result<outputs> outputs::open(std::vector<std::pair<std::string, std::s
 
 std::optional<error> outputs::folder_fault(std::string const& option, std::filesystem::path const& folder) const {
   auto const place = place_of(folder);
-  if (!place) return std::nullopt;  // the folder may be one that is made with others
+  if (!place) return std::nullopt;  // the folder may not exist yet, and be made with others
   for (auto const& [other, file] : opened_)
     if (is_same_file(place.value(), file.place())) return fault(option, folder.native(), "is what " + other + " writes");
   return std::nullopt;

@@ -15,17 +15,17 @@
 
 namespace attest::audit {
 
-/// The outputs of a command by the options that name them. An empty path is no output, "-" is standard output, and
-/// where an option takes that, no text goes there.
+/// The outputs of a command by the options that name them. An empty path is no output. "-" is standard output; if an
+/// option takes it, no text goes there.
 class outputs {
  public:
   /// Finds and tries all of them before the work of the command.
-  /// Ensures   an error, which names the option, where one cannot be written, is a file that the command reads, or is
-  ///           what another one is
+  /// Ensures   an error, which names the option, if a file cannot be written, is a file that the command reads, or is
+  ///           the file of another option
   static problem::result<outputs> open(std::vector<std::pair<std::string, std::string>> const& path_of_option,
                                        std::vector<std::filesystem::path> const& inputs);
 
-  /// What is wrong with a folder that `option` names: it is what another option writes. It need not be there.
+  /// The fault if a folder that `option` names is the output of another option. The folder need not exist.
   std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const;
 
   /// Does the command write a file for this option?
@@ -41,7 +41,7 @@ class outputs {
   bool takes_text_ = true;
 };
 
-/// Writes text to standard output, but for what would command a terminal: printable_lines().
+/// Writes text to standard output, except characters that would command a terminal: printable_lines().
 std::optional<problem::error> write_text(std::string_view text);
 
 }  // namespace attest::audit

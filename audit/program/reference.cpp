@@ -1,4 +1,5 @@
-// attest reference: correctly rounded outputs of the problems in a file, and how far each may be off under a contract.
+// attest reference: correctly rounded outputs of the problems in a file, and the largest error that a contract allows
+// each.
 #include "audit/oracle/reference.hpp"
 
 #include <algorithm>

@@ -18,7 +18,7 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
-/// Of the terminal behind standard error, where it tells.
+/// The width of the terminal behind standard error, if it tells.
 std::size_t columns() {
   winsize size{};
   return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
@@ -48,7 +48,7 @@ std::atomic<bool> const& listen_for_interrupts() {
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGXCPU, &action, nullptr);
-  struct sigaction before{};  // nohup has it ignored
+  struct sigaction before{};  // under nohup it is ignored
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
   return interrupted;
 }

@@ -8,16 +8,16 @@
 
 namespace attest::audit {
 
-/// Makes every failure to write an error of the call that writes: a closed descriptor 0, 1 or 2 stays occupied and
-/// closed to reading and writing, a reader that is gone and a limit of file sizes send no signal.
+/// Makes every failure to write an error of the call that writes. A closed descriptor 0, 1 or 2 stays occupied and
+/// closed to reading and writing. A reader that is gone and a limit of file sizes send no signal.
 void prepare_streams();
 
-/// From now on the first SIGINT, SIGTERM, SIGXCPU (the soft limit of processor time) or SIGHUP (but under nohup) sets the
-/// flag, so that a command can end with a report of what is known; the second ends the program.
+/// From now on the first SIGINT, SIGTERM, SIGXCPU (the soft limit of processor time) or SIGHUP (except under nohup)
+/// sets the flag. Then a command can end with a report of the facts so far. The second signal ends the program.
 std::atomic<bool> const& listen_for_interrupts();
 
-/// A line on standard error, where that is a terminal with control sequences (TERM is set, and not "dumb"): what runs
-/// now, and the time left, as wide as the terminal at most. Of a single step there is nothing to show.
+/// A line on standard error, if that is a terminal with control sequences (TERM is set, and not "dumb"): the current
+/// step, and the time left, at most as wide as the terminal. A single step shows no line.
 class progress_line {
  public:
   progress_line();

@@ -18,7 +18,7 @@ constexpr std::string_view may_be_empty = "--findings";
 /// The part of `text` before `end`, or all of it.
 std::string before(std::string const& text, std::string_view end) { return text.substr(0, text.find(end)); }
 
-/// What stands between two parts of `text`; none where they are not in it.
+/// The text between two parts of `text`. Returns nothing if they are not in it.
 std::optional<std::string> between(std::string const& text, std::string_view begin, std::string_view end) {
   auto const from = text.find(begin);
   if (from == text.npos) return std::nullopt;

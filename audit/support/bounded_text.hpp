@@ -1,4 +1,4 @@
-// Text in a field of fixed size, as messages between processes have it.
+// Text in a field of fixed size, as in messages between processes.
 #pragma once
 
 #include <cstddef>

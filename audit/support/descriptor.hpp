@@ -1,4 +1,4 @@
-// A file descriptor that closes itself, writing to one, and what the operating system says about a failure.
+// A file descriptor that closes itself, writing to one, and the operating system's message for a failure.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class descriptor {
 };
 
 /// Writes all bytes to an open descriptor, however small the parts that it takes.
-/// Ensures   the errno value of what failed; 0 for success
+/// Ensures   the errno value of the failure; 0 for success
 int write_all(int to, std::span<std::byte const> bytes);
 
 /// The message of the operating system for an errno value: "No such file or directory".

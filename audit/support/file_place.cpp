@@ -27,7 +27,7 @@ bool is_in_proc(fs::path const& folder) {
   return ::statfs(folder.c_str(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
 }
 
-/// N of /proc/ID/fd/N where ID is this process; −1 for any other path.
+/// N of /proc/ID/fd/N if ID is this process; −1 for any other path.
 int own_descriptor(fs::path const& folder, std::string const& name) {
   if (folder != fmt::format("/proc/{}/fd", ::getpid())) return -1;
   int number = -1;

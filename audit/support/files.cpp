@@ -48,15 +48,15 @@ result<file_bytes> read_regular(std::filesystem::path const& path, int file, std
 }
 
 /// Waits until `file` has bytes or ends.
-/// Ensures   1 then, 0 after `patience_ms` (none where it is −1), −1 where a signal came
+/// Ensures   1 then; 0 after `patience_ms` (−1: no limit); −1 if a signal came
 int wait_for(int file, int patience_ms) {
   pollfd ready{.fd = file, .events = POLLIN, .revents = 0};
   return ::poll(&ready, 1, patience_ms);
 }
 
-/// Reads to the end of a pipe, a socket or a file that somebody else has opened.
+/// Reads to the end of a pipe, a socket or a file that another process has opened.
 result<file_bytes> read_stream(std::filesystem::path const& path, int file) {
-  constexpr int patience_with_writers_ms = 2000;  // that are just being started; whoever began may take any time
+  constexpr int patience_with_writers_ms = 2000;  // for the first bytes; later ones may take any time
   bool const waits = path != standard_stream;
   int const began = waits ? wait_for(file, patience_with_writers_ms) : 1;
   if (began == 0) return fault(path, "is a pipe that no process writes");

@@ -12,7 +12,7 @@
 namespace attest::audit {
 
 /// Runs f on this thread. Once `cancelled()` is true, the parallel loops inside f skip the iterations that have not
-/// begun; f itself runs to its end. What f throws leaves this call.
+/// begun; f itself runs to its end. An exception of f leaves this call.
 /// Ensures   true if loops were cancelled; the result of f is then incomplete
 /// Cost      one thread, which calls `cancelled` a hundred times a second
 template <class F>
@@ -34,7 +34,7 @@ template <class F>
         }
       }
     });
-    struct end_of_work {  // also where f throws: `watch` is joined after it
+    struct end_of_work {  // also if f throws: `watch` is joined after it
       std::mutex& mutex;
       std::condition_variable& changed;
       bool& done;

@@ -1,4 +1,4 @@
-// What ends work early: a signal of the user, or the end of the time budget.
+// The two reasons to end work early: a signal of the user, or the end of the time budget.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 namespace attest::audit {
 
 struct interruption {
-  std::atomic<bool> const* stop = nullptr;  ///< set by the user; none where it is null
+  std::atomic<bool> const* stop = nullptr;  ///< set by the user; null: none
   std::optional<std::chrono::steady_clock::time_point> until{};
 
   bool requested() const noexcept {

@@ -10,8 +10,7 @@
 namespace attest::audit {
 
 /// `text` as character data or the value of an attribute.
-/// Ensures   < > & " ' are escaped, and the rest is what printable() leaves (no control characters, no invalid UTF-8,
-/// no
+/// Ensures   < > & " ' are escaped. The rest is the result of printable() (no control characters, no invalid UTF-8, no
 ///           characters that change the direction of text)
 std::string escaped(std::string_view text);
 
@@ -25,7 +24,7 @@ class markup {
  public:
   using attributes = std::initializer_list<std::pair<std::string_view, std::string>>;
   enum class style {
-    page,     ///< HTML and SVG: nothing between the elements
+    page,     ///< HTML and SVG: no space between the elements
     document  ///< an XML file: the XML declaration, then one element a line, indented by two columns a level
   };
 

@@ -8,7 +8,7 @@
 namespace attest::audit {
 
 /// The address of `symbol` in the library at `path`, which stays loaded until the program ends.
-/// Ensures   an error says in the loader's own words what is wrong with the file
+/// Ensures   an error says in the loader's own words why the file cannot be loaded
 problem::result<void*> symbol_of(std::filesystem::path const& path, char const* symbol);
 
 }  // namespace attest::audit

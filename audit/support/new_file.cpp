@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Gives a file a name that must be free. 0, or errno: EEXIST where it is taken.
+/// Gives a file a name that must be free. Returns 0, or errno: EEXIST if it is taken.
 int move_to_free_name(fs::path const& from, fs::path const& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
   if (errno != EINVAL && errno != ENOSYS) return errno;
-  // Not every file system has that. A second name is as good, where there can be one.
+  // Not every file system can do that. A second name is as good, if there can be one.
   if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
   if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return errno;
   descriptor const reserved(::open(to.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));

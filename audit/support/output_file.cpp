@@ -19,15 +19,15 @@ using problem::error;
 using problem::error_code;
 
 constexpr auto step = std::chrono::milliseconds(10);
-constexpr auto patience_with_readers = std::chrono::seconds(1);  // that are just being started
+constexpr auto patience_with_readers = std::chrono::seconds(1);  // for readers that are just being started
 
 /// Does the folder, rather than a lack of space, forbid a file of this name?
 bool is_forbidden(int code) {
   return code == EACCES || code == EPERM || code == EROFS || code == EEXIST || code == ENAMETOOLONG;
 }
 
-/// Room for a file of so many bytes, where the file system can keep some. What is in the file stays.
-/// Ensures   0, or the errno value that writing them would end with
+/// Reserves room for a file of so many bytes, if the file system can. The contents of the file stay.
+/// Ensures   0, or the errno value with which writing them would end
 int keep_room(descriptor const& file, std::size_t bytes) {
   rlimit most{};
   if (::getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes) return EFBIG;
@@ -107,7 +107,7 @@ std::optional<error> output_file::replace(std::span<std::byte const> bytes) cons
   };
   if (int const code = write_all(file->get(), bytes)) return give_up(code);
   if (exists) {
-    // The group by itself may be allowed where the owner is not. The mode comes last: a new owner clears bits of it.
+    // The group alone may be allowed even if the owner is not. The mode comes last: a new owner clears bits of it.
     if (::fchown(file->get(), old.st_uid, old.st_gid) != 0 &&
         ::fchown(file->get(), static_cast<uid_t>(-1), old.st_gid) != 0)
       old.st_mode &= static_cast<mode_t>(~(S_ISUID | S_ISGID));

@@ -28,7 +28,7 @@ bool is_unsafe(std::uint32_t point) {
          point == 0x061C || point == 0x200E || point == 0x200F ||             // direction marks
          (point >= 0x2028 && point <= 0x202E) ||                              // line separators, embeddings, overrides
          (point >= 0x2066 && point <= 0x2069) || point == 0xFEFF ||           // isolates, byte order mark
-         (point & 0xFFFE) == 0xFFFE || (point >= 0xFDD0 && point <= 0xFDEF);  // no characters; XML forbids two of them
+         (point & 0xFFFE) == 0xFFFE || (point >= 0xFDD0 && point <= 0xFDEF);  // noncharacters; XML forbids two of them
 }
 
 }  // namespace

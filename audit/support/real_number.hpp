@@ -15,8 +15,8 @@
 
 namespace attest::audit {
 
-/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3). None for any other text, and none
-/// where the nearest double is infinite, or is 0 for a number that is not 0.
+/// The double nearest to a finite decimal number or hex float (0.125, -1e-3, 0x1p-3). Returns nothing for any other
+/// text, or if the nearest double is infinite, or is 0 for a number that is not 0.
 inline std::optional<double> real_number(std::string_view text) {
   std::string_view const digits = text.substr(text.starts_with('-'));
   if (digits.empty() || std::string_view(".0123456789").find(digits.front()) == digits.npos) return std::nullopt;
@@ -29,7 +29,7 @@ inline std::optional<double> real_number(std::string_view text) {
   return value;
 }
 
-/// Is the text a number other than 0 whose nearest double is 0? real_number has none for it.
+/// Is the text a number other than 0 whose nearest double is 0? real_number returns nothing for it.
 inline bool is_too_small(std::string_view text) {
   std::string const whole(text);
   char* end = nullptr;
@@ -45,7 +45,7 @@ inline std::string hex(double x) {
   return fmt::format("{:a}", x);
 }
 
-/// The number that hex() wrote: a hex float, "nan", "inf" or "-inf"; none for any other text.
+/// The number that hex() wrote: a hex float, "nan", "inf" or "-inf". Returns nothing for any other text.
 inline std::optional<double> hex_number(std::string_view text) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();

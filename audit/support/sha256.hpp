@@ -1,4 +1,4 @@
-// SHA-256: what tells one build of a kernel from another, and one name that does not fit a file's from another.
+// SHA-256, which identifies builds of a kernel and names that do not fit into a file's name.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace attest::audit {
 
 /// The hash of bytes that come in pieces.
 /// Source    FIPS 180-4, sections 4.1.2, 4.2.2, 5.1.1, 5.3.3, 6.2. Written here, since the libraries that have it
-///           (OpenSSL, libgcrypt, nettle) are larger than the need, and it is fixed for good
+///           (OpenSSL, libgcrypt, nettle) are larger than the need, and since it never changes
 /// Cost      about 200 MB a second
 class sha256 {
  public:
   void add(std::span<std::byte const> bytes) noexcept;
-  /// The 64 lower-case hexadecimal digits of what was added. Ends this object's use.
+  /// The 64 lower-case hexadecimal digits of the hash. Ends this object's use.
   std::string hex() noexcept;
 
  private:

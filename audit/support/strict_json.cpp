@@ -16,7 +16,7 @@ using problem::error_code;
 
 error fault(std::string reason) { return {error_code::unreadable, "", std::move(reason)}; }
 
-/// An error found in the parser's events. Thrown and caught inside parse_strict: nothing else stops the parser.
+/// An error found in the parser's events. Thrown and caught inside parse_strict: only an exception stops the parser.
 struct rejected {
   std::string reason;
 };

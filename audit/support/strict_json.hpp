@@ -16,7 +16,7 @@ struct json_limits {
   int depth = 8;
 };
 
-/// Parses one JSON value. An error has no argument; its sentence says what is wrong with the text, and at which byte.
+/// Parses one JSON value. An error has no argument; its sentence says the fault of the text, and at which byte.
 /// Ensures   no object has a key twice, nesting and size stay within `limits`, and every number fits in a double
 problem::result<nlohmann::ordered_json> parse_strict(std::string_view text, json_limits const& limits = {});
 

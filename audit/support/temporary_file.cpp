@@ -14,7 +14,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr auto step = std::chrono::milliseconds(10);
 
-/// No other process has it locked. A file system without locks has nothing to wait for.
+/// Has no other process locked it? On a file system without locks there is no lock to wait for.
 bool locked(descriptor const& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
 
 bool is_at(descriptor const& file, std::filesystem::path const& path) {
@@ -38,7 +38,7 @@ std::unique_ptr<descriptor> locked_temporary(std::filesystem::path const& path, 
   for (auto const until = clock::now() + patience_with_writers;; std::this_thread::sleep_for(step)) {
     auto file =
         std::make_unique<descriptor>(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-    // Between the two calls another process may have taken it for an abandoned one.
+    // Between the two calls another process may have taken it for an abandoned file.
     if (*file && locked(*file) && is_at(*file, path)) return file;
     if (!*file && errno != EEXIST) return nullptr;
     if (!*file && !remove_if_abandoned(path)) return errno = EEXIST, nullptr;

@@ -30,8 +30,8 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
-/// ", did you mean 'masks'?" for the known word at the least edit distance; empty where that distance is above a third
-/// of the word's letters (and above 1).
+/// ", did you mean 'masks'?" for the known word at the least edit distance; empty if that distance is above a third of
+/// the word's letters (and above 1).
 template <class Words>
 std::string did_you_mean(std::string_view word, Words const& known) {
   if (word.size() > 100) return "";
@@ -51,7 +51,7 @@ inline std::string counted(std::int64_t n, char const* one, char const* several)
 }
 
 /// `text` quoted as one argument of a shell command. Bytes that printable() would change stand in $'…' as \xNN, which
-/// bash, zsh and busybox know: what is pasted is the name itself, and a terminal shows it safely.
+/// bash, zsh and busybox know: the pasted text is the name itself, and a terminal shows it safely.
 inline std::string shell_word(std::string_view text) {
   bool const plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
     return std::isalnum(c) || std::string_view("/._-+,:=@%").find(static_cast<char>(c)) != std::string_view::npos;

@@ -41,7 +41,7 @@ constexpr double number_of(std::uint64_t pattern, problem::binary_format const& 
   constexpr problem::binary_format to = problem::format_of<double>;
   std::uint64_t const size = pattern & (from.sign_bit() - 1), sign = size == pattern ? 0 : to.sign_bit();
   int const longer = to.fraction_bits - from.fraction_bits;
-  std::uint64_t bits = size << longer;  // right up to the exponent bias where size is normal
+  std::uint64_t bits = size << longer;  // right except for the exponent bias if size is normal
   if (size >= from.infinity()) bits |= to.infinity();
   else if (size > from.fraction_mask()) bits += static_cast<std::uint64_t>(to.bias() - from.bias()) << to.fraction_bits;
   else if (from.bias() < to.bias())  // size·2^smallest
@@ -77,8 +77,8 @@ bool all_finite(T const* first, std::int64_t count) {
   });
 }
 
-/// Writes x at element `offset` of t: the nearest number; 1 in a mask where x is not 0. Requires x in the range of i32
-/// there.
+/// Writes x at element `offset` of t: the nearest number; in a mask, 1 if x is not 0. Requires x in the range of i32
+/// for such a tensor.
 inline void store(owned_tensor& t, std::size_t offset, double x) {
   problem::with_type(t.type, [&]<class T>(std::type_identity<T>) {
     if constexpr (problem::floating_element<T>) t.as<T>()[offset] = nearest_element<T>(x);
@@ -95,7 +95,7 @@ inline double load(owned_tensor const& t, std::size_t offset) {
   });
 }
 
-/// Is `is_so` true of every number in the memory of a tensor, gaps included?
+/// Does `is_so` hold for every number in the memory of a tensor, gaps included?
 template <class F>
 bool all_of(owned_tensor const& t, F const& is_so) {
   std::size_t const count = t.bytes.size() / problem::size_of(t.type);

@@ -1,5 +1,5 @@
-// The entries of a problem beside its tensors: which rows are queries and keys, where the row of a query lies in an output, and
-// the same problem without packing and pages.
+// The entries of a problem: which rows are queries and keys, where the row of a query lies in an output, and the same
+// problem without packing and pages.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ std::int64_t keys_of(owned_problem const& problem, std::int64_t b) noexcept;
 /// The queries of all entries.
 std::int64_t queries_of(owned_problem const& problem) noexcept;
 
-/// The row of query i of head h of entry b in a compact O (or weights, or LSE, whose rows are single numbers), counted
-/// over all axes but the last: outputs have the shape of problem::rows_layout, [1, hq, rows of q, ·] where q is packed.
+/// The row of query i of head h of entry b in a compact O, weights or LSE (whose rows are single numbers), counted over
+/// all axes except the last. Outputs have the shape of problem::rows_layout: [1, hq, rows of q, ·] if q is packed.
 std::size_t output_row(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i) noexcept;
 
 /// O and LSE of a problem, compact, of the shape of problem::rows_layout, all 0.
 owned_outputs zero_outputs(owned_problem const& problem);
 
-/// Sets what belongs to no query to 0: it is no answer. Returns what was there, beside `before`, the bytes of the same
-/// elements before the call, where they are known.
+/// Sets elements that belong to no query to 0, since they are no answer. Returns what was found there, compared with
+/// `before`, the bytes of the same elements before the call, if they are known.
 /// Requires  a compact output of the shape of problem::rows_layout; `before` empty or of its size
 padding_found clear_padding(owned_problem const& problem, owned_tensor& output, std::span<std::byte const> before = {});
 
@@ -36,10 +36,10 @@ std::vector<std::byte> compact_bytes(owned_tensor const& from);
 /// The same tensor in row-major order, without gaps.
 owned_tensor compacted(owned_tensor from);
 
-/// The same problem with slots: q, k and v are [b, h, slot, width], compact, and q_lengths and k_lengths say what is
-/// used. Rows that no entry uses are 0. Requires a problem of rank 4
+/// The same problem with slots: q, k and v are [b, h, slot, width], compact; q_lengths and k_lengths say how much of
+/// each is used. Rows that no entry uses are 0. Requires a problem of rank 4
 problem_draft in_slots(owned_problem const& problem);
-/// Its outputs likewise, [b, hq, n, ·], with what was found in rows of no query; weights only where the problem has no
+/// Its outputs in slots, [b, hq, n, ·], with the padding found in them. Includes weights only if the problem has no
 /// more columns in slots.
 owned_outputs in_slots(owned_problem const& problem, owned_outputs const& outputs);
 

@@ -47,11 +47,11 @@ bool equal_bytes(std::byte const* a, std::byte const* b, std::size_t bytes) {
   return bytes == 0 || std::memcmp(a, b, bytes) == 0;
 }
 
-/// The first pair of elements of one tensor that would share a place and differ, as a sentence.
+/// The first pair of elements of one tensor that would share a place but differ, as a sentence.
 std::optional<std::string> sharing_fault(row_reader const& of, memory_form const& form) {
   auto const element = problem::size_of(of.tensor.type);
   auto const row_bytes = static_cast<std::size_t>(of.lifted.shape[3]) * element;
-  if (row_bytes == 0) return std::nullopt;  // nor has the tensor an address
+  if (row_bytes == 0) return std::nullopt;  // and the tensor has no address
   auto const same_as = [&](auto other) {
     return of.all_rows([&](auto const& at) { return equal_bytes(of.row(at), of.row(other(at)), row_bytes); });
   };
@@ -155,7 +155,7 @@ std::optional<layout> formed(layout const& usual, call_tensor which, memory_form
   layout to = usual;
   auto const last = static_cast<std::size_t>(usual.rank - 1);
   to.stride[last] = 1;
-  // Elements that the axes inside of the next one need.
+  // Elements that the inner axes need.
   std::int64_t extent = std::max<std::int64_t>(usual.shape[last], 1) + (is_output ? form.row_gap : 0);
   for (std::size_t const axis : outwards) {
     if (is_lse && axis == row) continue;  // the last axis of [b, hq, n]

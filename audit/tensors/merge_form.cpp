@@ -91,7 +91,7 @@ merge_parts parts_of(problem_draft const& merge) {
                     .rank = merge.merge->rank,
                     .type = merge.v.type,
                     .base = merge.merge->base};
-  // The key first: [S, b, rows, dv].
+  // The axis of the keys comes first: [S, b, rows, dv].
   auto const& v = merge.v.layout.stride;
   owned_tensor const o{
       merge.v.type, {4, {shape[2], shape[0], shape[1], shape[3]}, {v[2], v[0], v[1], v[3]}}, merge.v.bytes};

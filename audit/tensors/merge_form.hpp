@@ -1,5 +1,5 @@
 // The merge of partial results as a problem: attention whose scores are the LSE of the parts and whose values are their
-// O (docs/semantics.md, Merge). Whoever reads the problem as attention needs nothing of this file.
+// O (docs/semantics.md, Merge). Code that reads the problem as attention needs nothing of this file.
 #pragma once
 
 #include <array>
@@ -13,7 +13,8 @@
 
 namespace attest::audit {
 
-/// What the problem of a merge does not say itself. Its q is [b, hq·n, 1, 0]: a head is one row of a head of the parts.
+/// The facts that the problem of a merge does not state itself. Its q is [b, hq·n, 1, 0]: a head is one row of a head
+/// of the parts.
 struct merge_form {
   std::int64_t heads = 1, queries = 1;  ///< hq, and n: rows of a head of the parts
   int rank = 4;                         ///< of O: [b, hq, n, dv], [hq, n, dv] or [n, dv]
@@ -36,23 +37,23 @@ struct merge_parts {
   problem::log_base base = problem::log_base::e;  ///< of the LSE
 };
 
-/// The problem whose answer is the merge of these parts: scale 1, the LSE as bias, a mask where one of them is −∞, so
-/// that nothing is read there. Parts of another type than `answer` are converted to f32, exactly. Requires  parts ≥ 1,
-/// sizes whose bytes are there; `answer` the type of the parts, or one of f32 and the 16-bit types for
-///           parts of f32 or 16 bits
+/// The problem whose answer is the merge of these parts: scale 1, the LSE as bias. If an LSE is −∞, a mask hides the
+/// part, so that its O is not read. Parts of another type than `answer` are converted to f32, exactly.
+/// Requires  parts ≥ 1, sizes that fit the bytes; `answer` the type of the parts, or one of f32 and the 16-bit types
+///           for parts of f32 or 16 bits
 /// Cost      memory in proportion to the parts
 problem_draft merge_draft(merge_parts parts, problem::element_type answer);
 
 /// The same merge, answered in another type. Requires  as merge_draft
 problem_draft answered_in(owned_problem const& merge, problem::element_type answer);
 
-/// The problem; of a merge, with the LSE of the parts and of the answer read as logarithms to this base.
+/// The problem itself; if it is a merge, the LSE of the parts and of the answer are read as logarithms to this base.
 owned_problem with_base(owned_problem const& problem, problem::log_base base);
 
 /// The parts of the problem of a merge, in one block.
 merge_parts parts_of(problem_draft const& merge);
 
-/// hq and n of the parts of a merge whose problem has so many heads. (Of some of them each row is a head.)
+/// hq and n of the parts of a merge whose problem has so many heads. (If some of them were chosen, each row is a head.)
 std::array<std::int64_t, 2> heads_and_queries(merge_form const& form, std::int64_t rows) noexcept;
 
 /// The axes of the rows of a merge, [b, hq, n] or the last of them, as merge_form::rank says.

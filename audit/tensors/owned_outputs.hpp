@@ -12,14 +12,14 @@ namespace attest::audit {
 enum class output_kind : std::uint8_t { o, lse, weights };
 inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
 
-/// What was found in the rows of an output that belong to no query, before they were cleared: how many of each kind,
-/// and the first, counted over all axes of the compact output but the last.
+/// What the rows of an output that belong to no query held before they were cleared: the number of rows of each kind,
+/// and the first, counted over all axes of the compact output except the last.
 struct padding_found {
   struct rows {
     std::int64_t count = 0, first = 0;
     friend bool operator==(rows const&, rows const&) = default;
   };
-  rows changed{};   ///< the kernel wrote there; none where the bytes before are not known
+  rows changed{};   ///< the kernel wrote there; none if the bytes before are not known
   rows not_zero{};  ///< an element is not 0; nor is an LSE −∞
 };
 
@@ -37,7 +37,7 @@ struct owned_outputs {
   bool empty() const noexcept { return !o && !lse && !weights; }
 };
 
-/// Are the same outputs there, with the same bytes?
+/// Do both have the same outputs, with the same bytes?
 inline bool same_bits(owned_outputs const& a, owned_outputs const& b) {
   auto const same = [](std::optional<owned_tensor> const& x, std::optional<owned_tensor> const& y) {
     return x.has_value() == y.has_value() && (!x || x->bytes == y->bytes);

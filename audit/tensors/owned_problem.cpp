@@ -13,7 +13,7 @@ problem::result<owned_problem> owned_problem::make(problem_draft draft) {
     return t.bytes.size() / problem::size_of(t.type) >= t.spanned_elements();
   };
   problem::error const too_short{problem::error_code::missing, "", "an input has fewer bytes than its layout reaches"};
-  // Validation reads the numbers of lengths, offsets and the table, so that their bytes come first.
+  // Validation reads the numbers of lengths, offsets and the table, so that their bytes are checked first.
   std::optional<problem::error> why;
   kept.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) {
     if (why || !row.whole_numbers) return;

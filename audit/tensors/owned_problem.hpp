@@ -1,4 +1,4 @@
-// A problem that owns its memory and its validated instance. Cases hold it, kernels are run on it, judges judge by it.
+// A problem that owns its memory and its validated instance. Cases hold it, kernels run on it, judges use it.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace attest::audit {
 class owned_problem {
  public:
   /// Validates a draft: everything that problem::make_instance validates, and that the bytes of each tensor cover its
-  /// layout. The only way to an owned_problem.
+  /// layout. This is the only way to an owned_problem.
   static problem::result<owned_problem> make(problem_draft draft);
 
   /// The problem of a draft that is valid by construction, such as a generated one or a part of a valid problem.

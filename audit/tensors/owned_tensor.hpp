@@ -26,7 +26,7 @@ struct owned_tensor {
     return tensor;
   }
 
-  /// 1 + the largest element offset, or 0 where a size is 0.
+  /// 1 + the largest element offset, or 0 if a size is 0.
   std::size_t spanned_elements() const noexcept {
     std::int64_t last = 0;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(layout.rank); ++axis) {
@@ -45,7 +45,7 @@ struct owned_tensor {
     return reinterpret_cast<T const*>(bytes.data());
   }
 
-  /// Nothing is written through this pointer where the tensor is an input (problem/erased.hpp).
+  /// If the tensor is an input, no byte is written through this pointer (problem/erased.hpp).
   problem::erased_tensor erased() const noexcept { return {const_cast<std::byte*>(bytes.data()), type, layout}; }
 };
 

@@ -31,14 +31,13 @@ struct problem_draft : problem::parameters {
     return arguments;
   }
 
-  /// Calls f(its row of problem::optional_tensor, tensor) for each optional tensor that is there.
+  /// Calls f(its row of problem::optional_tensor, tensor) for each optional tensor that is present.
   template <class F>
   void each_optional(F&& f) const {
     problem::visit_optional_tensors([&](auto const& row, auto const& tensor) { if (tensor) f(row, *tensor); }, *this);
   }
 
-  /// Can version 1 of the C interface ask it? It is no merge, and has neither one of the later tensors nor one of the
-  /// later parameters.
+  /// Can version 1 of the C interface express it? It is no merge, and has neither a later tensor nor a later parameter.
   bool is_of_version_1() const {
     bool version_1 = !merge;
     each_optional([&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });

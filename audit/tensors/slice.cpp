@@ -22,7 +22,7 @@ bool are_consecutive(indices const& of) {
   return std::ranges::adjacent_find(of, [](auto a, auto b) { return b != a + 1; }) == of.end();
 }
 
-/// The elements of `from` at all combinations of four index lists. Where it broadcasts, an axis of size 1 keeps its one
+/// The elements of `from` at all combinations of four index lists. If it broadcasts, an axis of size 1 keeps its one
 /// element, unless its index list is empty.
 owned_tensor gathered(owned_tensor const& from, indices const* const (&axes)[4], bool broadcasts) {
   indices const index_zero{0};
@@ -57,7 +57,7 @@ owned_tensor sinks_of(owned_tensor const& from, indices const& entries, indices 
   return to;
 }
 
-/// The lengths of some entries, of whose rows those in `rows` are left.
+/// The lengths of some entries, if only `rows` of them are kept.
 owned_tensor lengths_of(owned_tensor const& from, indices const& entries, indices const& rows) {
   auto to = owned_tensor::compact(from.type, {std::ssize(entries)});
   for (std::size_t at = 0; at < entries.size(); ++at) {

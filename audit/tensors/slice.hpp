@@ -19,8 +19,9 @@ struct selection {
 };
 
 /// The selected part as a compact problem of rank 4. The diagonal is adjusted to the first kept query and key; the
-/// default scale becomes explicit where d changes. Requires  `whole` of rank 4 Ensures   none where the part has no
-/// band with the same visibility: a band needs consecutive queries and keys
+/// default scale becomes explicit if d changes.
+/// Requires  `whole` of rank 4
+/// Ensures   nothing if the part has no band with the same visibility: a band needs consecutive queries and keys
 std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen);
 
 }  // namespace attest::audit

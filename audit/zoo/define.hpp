@@ -1,4 +1,4 @@
-// The macros that define a specimen: its name, its bug class, the issues where it was seen and what it does, then the
+// The macros that define a specimen: its name, its bug class, the issues that report it and a description, then the
 // steps of honest.hpp that it overrides.
 //
 //   ATTEST_MUTANT(mean_of_v, bug_class::weak_test, "KernelBench#165", "every weight is 1") {
@@ -11,14 +11,14 @@
 
 namespace attest::zoo {
 
-/// Adds a specimen to those that specimens() returns. Called while the program or the library is loaded.
+/// Adds a specimen to the result of specimens(). Called while the program or the library is loaded.
 /// Ensures   true, so that a static variable can call it
 bool register_specimen(specimen const& added);
 
 }  // namespace attest::zoo
 
 /// The general form. `runner` (run or run_narrow of kernel.hpp) determines the element types F that the specimen
-/// supports; `base` is honest<F>, honest<F, double> or honest_narrow<F>. The optional arguments are those of struct
+/// supports; `base` is honest<F>, honest<F, double> or honest_narrow<F>. The optional arguments are members of struct
 /// specimen: contract, contained.
 #define ATTEST_SPECIMEN_FOR(runner, name, base, kind, seen_in, description, ...)                     \
   namespace attest::zoo {                                                                            \

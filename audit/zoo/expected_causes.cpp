@@ -65,7 +65,7 @@ constexpr std::array causes{
     std::pair{"merge_sigmoid_of_last_lse", "merge-lse-of-last"},
     std::pair{"split_of_nothing_weighs_1", "empty-parts-weigh-1"},
     std::pair{"split_of_nothing_is_nan", "empty-parts-nan"},
-    std::pair{"split_of_nothing_is_old", ""},  // what is there is of another call, or of another row
+    std::pair{"split_of_nothing_is_old", ""},  // the outputs there belong to another call, or to another row
     std::pair{"split_key_twice", "parts-share-keys"},
     std::pair{"split_key_lost", "parts-lose-remainder"},
     std::pair{"split_lse_of_last", "lse-of-last-part"},
@@ -148,7 +148,7 @@ constexpr std::array causes{
     // --- rare_mutants ---
     std::pair{"ignores_finite_masks", "finite-masks-ignored"},
     std::pair{"bf16_ignores_finite_masks", "finite-masks-ignored"},
-    std::pair{"mean_of_v_beside_finite_masks", ""},  // rows of another kind than the ordinary ones beside them
+    std::pair{"mean_of_v_beside_finite_masks", ""},  // among ordinary rows, rows of another kind
     std::pair{"lse_plus_1_beside_finite_masks", ""},
     std::pair{"long_rows_lose_the_last_key", "last-key-unread"},
     std::pair{"bf16_long_rows_lose_the_last_key", "last-key-unread"},

@@ -1,6 +1,6 @@
 // The steps of a correct attention kernel, as static functions that a specimen may override: an honest design does a
 // step differently, a mutant does it wrongly. kernel.hpp calls the steps in order. (The honest kernels of
-// tests/support/honest_kernels.hpp are others on purpose: they compute single rows without the C interface, each with
+// tests/support/honest_kernels.hpp are separate on purpose: they compute single rows without the C interface, each with
 // the model of its own rounding, to test the bound alone.)
 #pragma once
 
@@ -24,7 +24,7 @@ struct honest {
   static constexpr std::int64_t splits = 1;  ///< parts into which the keys are split; merged at the end
   static constexpr bool backwards = false;   ///< keys from the last to the first
   static constexpr R lazy =
-      0;  ///< τ of lazy rescaling: O and l are rescaled only where a score exceeds the maximum in use by more
+      0;  ///< τ of lazy rescaling: O and l are rescaled only if a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
 
   /// False: the kernel answers UNSUPPORTED.
@@ -42,7 +42,7 @@ struct honest {
   static bool attends(place const& at, std::int64_t j) {
     return !at.call.mask || load<std::uint8_t>(*at.call.mask, at.b, at.h, at.i, j) != 0;
   }
-  /// The score that a hidden key (one that mask or band excludes) gets; none: the key is skipped.
+  /// The score of a hidden key, which mask or band excludes; none: the key is skipped.
   template <class Score>
   static std::optional<R> hidden(place const&, Score&&) {
     return std::nullopt;

@@ -1,5 +1,5 @@
-// Defects of shipping libraries, and honest kernels that look like them: special values beside few keys, hidden keys
-// that are read, stand-ins for −∞, calls with nothing to do, flushed inputs.
+// Defects of shipping libraries, and honest kernels that look like them: special values with few keys, hidden keys that
+// are read, stand-ins for −∞, calls without work, flushed inputs.
 #include <csignal>
 
 #include "audit/zoo/define.hpp"

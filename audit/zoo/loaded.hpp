@@ -1,4 +1,4 @@
-// The zoo as the program has it: in libattest_zoo.so, which it loads where a command needs it.
+// The zoo for the program: it is in libattest_zoo.so, which the program loads if a command needs it.
 #pragma once
 
 #include <filesystem>
@@ -14,7 +14,7 @@ struct loaded_zoo {
   std::span<specimen const> specimens;  ///< as long as the program runs
 };
 
-/// Ensures   an error says where the library was looked for, or what the loader says about it
+/// Ensures   an error says where the library was looked for, or cites the loader's message
 problem::result<loaded_zoo> load_zoo();
 
 }  // namespace attest::zoo

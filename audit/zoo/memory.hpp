@@ -13,8 +13,8 @@
 
 namespace attest::zoo {
 
-/// Element [b, h, i, j] of a tensor, of which one of fewer axes has the first; axes of size 1 broadcast. Requires the
-/// indices inside the (broadcast) shape.
+/// Element [b, h, i, j] of a tensor; a tensor of fewer axes has the first of these indices. Axes of size 1 broadcast.
+/// Requires the indices inside the (broadcast) shape.
 template <class E>
 E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   auto const step = [&](int axis, std::int64_t at) {
@@ -65,7 +65,7 @@ struct place {
   bool explicit_scale() const { return !std::isnan(call.scale); }
 };
 
-/// a + b, saturated: the nearest int64 where the sum overflows.
+/// a + b, saturated: the nearest int64 if the sum overflows.
 inline std::int64_t saturated_sum(std::int64_t a, std::int64_t b) {
   using limits = std::numeric_limits<std::int64_t>;
   if (b > 0 && a > limits::max() - b) return limits::max();

@@ -1,4 +1,4 @@
-// Kernels for 16-bit tensors: honest designs, and mutants that keep 16 bits where the contract demands a float.
+// Kernels for 16-bit tensors: honest designs, and mutants that keep 16 bits although the contract demands a float.
 #include <bit>
 
 #include "audit/zoo/define.hpp"
@@ -18,7 +18,8 @@ ATTEST_NARROW(f16_weights, no_bug, "", "weights are rounded to f16 before they m
 
 // --- low-precision ---
 
-// With weights in float alone its error is that of honestly rounded weights, which bf16-ieee allows.
+// With weights in float, cut outputs would err no more than honestly rounded weights do, which bf16-ieee allows. Hence
+// this mutant rounds weights, too.
 ATTEST_NARROW(bf16_outputs_cut, bug_class::low_precision, "executorch PR#20090",
               "weights are rounded to bf16, and O is cut to it, not rounded", "bf16-ieee") {
   static float for_values(float p) { return honest_narrow<F>::narrowed(p); }

@@ -1,5 +1,5 @@
-// Kernels of one precision each: for every preset of low precision, and for gradual underflow, an honest one that needs
-// the preset, and ones that are worse.
+// Kernels of one precision each. For every preset of low precision, and for gradual underflow, there is an honest
+// kernel that needs the preset, and there are worse kernels.
 #include "audit/tensors/elements.hpp"
 #include "audit/zoo/define.hpp"
 
@@ -12,7 +12,7 @@ R rounded(R x) {
   return static_cast<R>(audit::rounded_to(static_cast<double>(x), problem::format_of<To>));
 }
 
-/// The number of `digits` binary digits next to x: 11 are those of TF32, 4 those of FP8 (e4m3), in the range of x.
+/// The number of `digits` binary digits next to x, in the range of x: 11 digits as in TF32, 4 as in FP8 (e4m3).
 template <class R>
 R of_digits(R x, int digits) {
   if (!std::isfinite(x)) return x;
@@ -63,7 +63,7 @@ ATTEST_MUTANT(scores_and_sums_in_f16, bug_class::low_precision, "executorch PR#2
 namespace attest::zoo {
 namespace {
 
-/// Inputs, what is stored between steps, weights and results are bf16; sums and the softmax are float.
+/// Inputs, numbers stored between steps, weights and results are bf16; sums and the softmax are float.
 template <class F>
 struct in_bf16 : honest<F> {
   static F stored(F x) { return rounded<problem::bf16>(x); }

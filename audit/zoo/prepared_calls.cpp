@@ -1,5 +1,5 @@
 // Kernels that prepare a call as libraries do, and then call the fast kernel: copies, a workspace that stays, one mask
-// for mask and band. And one that does not leave the caller's arrays alone.
+// for mask and band. One further kernel writes into the caller's arrays.
 #include <mutex>
 
 #include "audit/zoo/conditional/changed_call.hpp"
@@ -40,7 +40,7 @@ std::byte* grown(std::vector<std::byte>& workspace, std::size_t bytes) {
   return workspace.data();
 }
 
-/// The memory is that of earlier calls.
+/// The workspace stays from earlier calls.
 attest_status keeps_a_workspace(attest_call const& call) {
   static std::mutex guard;
   static std::vector<std::byte> workspace;
@@ -85,7 +85,7 @@ attest_status band_made_a_mask(attest_call const& call) {
   return merged.answer();
 }
 
-/// Where out lies elsewhere than in the call before, 1 is written into the first element of the earlier one.
+/// If out has another place than in the call before, writes 1 into the first element of the earlier one.
 attest_status writes_into_earlier_out(attest_call const& call) {
   static std::mutex guard;
   static DLTensor earlier{};

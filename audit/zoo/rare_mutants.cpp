@@ -1,5 +1,5 @@
-// Mutants that answer ordinary inputs as an honest kernel does: they are wrong beside finite additive masks, or in long
-// rows. They return O and LSE, no weights, since weights would betray them.
+// Mutants that answer ordinary inputs as an honest kernel does. They are wrong only with finite additive masks, or in
+// long rows. They return O and LSE, but no weights, since weights would betray them.
 #include "audit/zoo/define.hpp"
 
 namespace attest::zoo {
@@ -15,7 +15,7 @@ attest_status run_narrow_without_weights(attest_call const* call) {
   return call->weights ? ATTEST_UNSUPPORTED : run_narrow<P>(call);
 }
 
-/// The steps of `base`, beside what is known of the row under way.
+/// The steps of `base`, with facts about the current row.
 template <class base>
 struct row_steps : base {
   static bool writes(place const& at) {

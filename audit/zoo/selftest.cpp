@@ -19,7 +19,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// Failing inputs after which the cause of a mutant is named.
+/// The number of failing inputs after which the cause of a mutant is named.
 constexpr std::int64_t failing_for_cause = 24;
 
 double seconds_since(clock::time_point start) { return std::chrono::duration<double>(clock::now() - start).count(); }
@@ -29,7 +29,7 @@ audit_options options_for(contract const& claim, selftest_options const& options
   request.claim = &claim, request.seed = options.seed, request.stop = options.stop;
   request.require_concurrent_calls = true;
   request.findings.clear();  // findings of mutants need not be shrunk
-  // Most kernels of the zoo are slow: production shapes are cut to what takes them a moment.
+  // Most kernels of the zoo are slow: production shapes are cut until a call takes them a moment.
   request.draws = 0, request.draw_products = std::int64_t{1} << 18;
   return request;
 }
@@ -148,7 +148,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       if (!mine.specimen->is_honest() && options.causes)
         {
         request.enough_failing = failing_for_cause, request.quick = true, request.conditions = false;
-        request.budget = 600;  // the order of the cases is then that of an audit that may end early
+        request.budget = 600;  // this gives the order of the cases of an audit that may end early
       }
       if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
       std::optional<problem::error> fault =

@@ -15,10 +15,10 @@ namespace attest::audit {
 struct selftest_options {
   std::uint64_t seed = 1;
   std::int64_t draws = 100;                 ///< after the fixed part, for each kernel of a family
-  std::int64_t draw_products = 1 << 24;     ///< the multiplications of a large call, likewise
+  std::int64_t draw_products = 1 << 24;     ///< the multiplications of a large call, for the same draws
   int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
   std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
-  std::string family;                       ///< of specimens; empty: those of no family
+  std::string family;                       ///< of specimens; empty: specimens of no family
   /// Mutants are asked up to some failing inputs instead of the first, and the cause of these is named.
   bool causes = false;
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
@@ -63,8 +63,8 @@ struct selftest_report {
   audit::verdict verdict() const;
 };
 
-/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design to the end of the fixed
-/// part, a mutant up to its first finding. Those of a family are asked `draws` draws more.
+/// Audits every specimen of libattest_zoo.so, each call in a process of its own: an honest design to the end of the
+/// fixed part, a mutant up to its first finding. Specimens of a family are asked `draws` more draws.
 problem::result<selftest_report> run_selftest(selftest_options const& options);
 
 /// Tables of the honest designs and the mutants, with the case that refuted each mutant, and a line with the verdict.

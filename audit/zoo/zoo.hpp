@@ -21,22 +21,23 @@ inline constexpr std::string_view operator_family = "operator";        ///< of v
 
 struct specimen {
   std::string_view name;                      ///< its symbol in libattest_zoo.so is zoo_<name>
-  std::optional<audit::bug_class> bug_class;  ///< none where there is no defect
+  std::optional<audit::bug_class> bug_class;  ///< none if there is no defect
   std::string_view seen_in;                   ///< public issues about such a defect
   std::string_view description;               ///< the defect, or the design, in a sentence
   attest_status (*kernel)(attest_call const*);
   std::string_view contract = "f32";  ///< the contract by which it is judged
   bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
   std::string_view family = "";       ///< the selftest asks a family by itself
-  /// The name of what it does wrong, as the cause of a report has it (audit/cause/hypotheses/); several, separated by
-  /// '|', where no answer tells them apart; "exp-to-*" where only the threshold does. Empty where no hypothesis says it. From expected_causes.cpp.
+  /// The name of its mistake, as the cause of a report has it (audit/cause/hypotheses/). Several names, separated by
+  /// '|', if no answer distinguishes them; "exp-to-*" if only the threshold does. Empty if no hypothesis describes it.
+  /// From expected_causes.cpp.
   std::string_view cause = "";
 
   bool is_honest() const { return !bug_class; }
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }
 };
 
-/// What specimen::cause is, by the name of a mutant.
+/// The value of specimen::cause, by the name of a mutant.
 std::string_view expected_cause(std::string_view mutant);
 
 /// All specimens, the honest designs first, then the mutants by class and name.

@@ -14,7 +14,7 @@ std::string banner(std::string_view shell) {
   return fmt::format("# Completions of attest {} for {}, written by `attest describe {}`.\n", version, shell, shell);
 }
 
-/// 'text' for a shell: nothing in it is read by the shell.
+/// 'text' for a shell, which reads none of its characters as its own.
 std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (char const c : text) c == '\'' ? out += "'\\''" : out += c;

@@ -9,7 +9,7 @@
 namespace attest::audit {
 namespace {
 
-/// The words that the option's validator was given (one_of), or that the program has under its name.
+/// The words that the option's validator accepts (one_of), or the program's words for its name.
 std::vector<std::string> words_of(CLI::Option& option) {
   std::vector<std::string> words;
   std::string const name = option.get_name();

@@ -1,5 +1,5 @@
-// The command line as data, read from the parser itself: what the manual page and the completions of shells are written
-// from.
+// The command line as data, read from the parser itself: the source of the manual page and of the completions of
+// shells.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@
 namespace attest::audit {
 
 struct described_option {
-  std::vector<std::string> names;  ///< "--kernel", or "-h" and "--help"; of an argument without dashes its name
+  std::vector<std::string> names;  ///< "--kernel", or "-h" and "--help"; the name of an argument without dashes
   std::string summary;
-  std::string value;               ///< what the value is called, "FILE"; empty for a flag
+  std::string value;               ///< the name of the value, "FILE"; empty for a flag
   std::vector<std::string> words;  ///< values that it accepts; a file's name may be another
   bool positional = false, required = false, several = false;
 };
@@ -27,14 +27,14 @@ struct description {
   std::vector<described_command> commands;  ///< without the hidden ones
 };
 
-/// What the parser accepts.
+/// The commands and options that the parser accepts.
 /// Requires  the root of the parsers, with all commands declared
 description describe(CLI::App& root);
 
 /// The page for `man`, in roff.
 std::string manual_page(description const& all);
 
-// What each shell reads to complete the words of a command line of `attest`.
+// The text from which each shell completes the words of a command line of `attest`.
 std::string bash_completion(description const& all);
 std::string zsh_completion(description const& all);
 std::string fish_completion(description const& all);

@@ -1,4 +1,4 @@
-// What a conditional mutant knows when it decides whether to be wrong: the call, its sizes, and the calls before it.
+// The facts by which a conditional mutant decides whether to be wrong: the call, its sizes, and the calls before it.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace attest::zoo {
 /// The clock of the mutants that change with time. A test sets another.
 inline std::atomic<std::chrono::steady_clock::time_point (*)()> mutant_clock = std::chrono::steady_clock::now;
 
-/// A call with its sizes, named as in docs/semantics.md, and what is known of earlier calls.
+/// A call with its sizes, named as in docs/semantics.md, and the facts about earlier calls.
 struct asked {
   attest_call const& call;
   std::int64_t b, hq, hk, n, m, d, dv;
@@ -37,13 +37,13 @@ struct asked {
   std::int64_t threads() const { return call.threads; }
   bool masked() const { return call.mask != nullptr; }
   bool biased() const { return call.bias != nullptr; }
-  /// Are the sizes of mask or bias on the axes b, hq and n above 1 where this says so, and 1 elsewhere?
+  /// Are the sizes of mask or bias on the axes b, hq and n above 1 exactly on the axes that the arguments name?
   bool mask_is(bool over_b, bool over_h, bool over_n) const { return has_axes(call.mask, over_b, over_h, over_n); }
   bool bias_is(bool over_b, bool over_h, bool over_n) const { return has_axes(call.bias, over_b, over_h, over_n); }
   bool causal() const { return call.right == 0 && call.left < 0; }
   bool windowed() const { return call.left >= 0; }
   bool capped() const { return call.softcap != 0; }
-  /// A number that a draw decides: the bits of q's first element and the number of the call, mixed.
+  /// A number for a random decision: the bits of q's first element and the number of the call, mixed.
   std::uint64_t draw() const;
 
   /// b·hq·n·m as a double: nothing wraps.
@@ -55,7 +55,7 @@ struct asked {
   bool repeats_memory() const;
   /// Do the rows of an input overlap?
   bool has_overlapping_rows() const;
-  /// Does the memory of V begin inside that of K?
+  /// Does the memory of V begin inside the memory of K?
   bool shares_keys_and_values() const;
   /// Do the rows of K lie farther apart than its heads, as in [b, m, h, d]?
   bool has_keys_before_heads() const;

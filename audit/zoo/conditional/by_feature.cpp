@@ -1,5 +1,5 @@
-// Mutants that are wrong with some masks, biases, bands, scales and values only. One line each: class, what is wrong,
-// name, where, the condition.
+// Mutants that are wrong only with some masks, biases, bands, scales and values. One line each: class, wrong answer,
+// name, condition in words, condition.
 #include "audit/zoo/conditional/conditional.hpp"
 
 // clang-format off

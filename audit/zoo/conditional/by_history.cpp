@@ -1,5 +1,5 @@
-// Mutants that are wrong for some numbers of threads, after some calls, or in some memory only. One line each: class,
-// what is wrong, name, where, the condition.
+// Mutants that are wrong only for some numbers of threads, after some calls, or in some memory. One line each: class,
+// wrong answer, name, condition in words, condition.
 #include "audit/zoo/conditional/conditional.hpp"
 
 // clang-format off

@@ -1,4 +1,4 @@
-// Mutants that are wrong at some sizes only. One line each: class, what is wrong, name, where, the condition.
+// Mutants that are wrong only at some sizes. One line each: class, wrong answer, name, condition in words, condition.
 #include <bit>
 
 #include "audit/zoo/conditional/conditional.hpp"

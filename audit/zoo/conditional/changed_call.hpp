@@ -15,7 +15,7 @@
 
 namespace attest::zoo {
 
-/// A descriptor with its own shape and strides, and where wanted its own memory.
+/// A descriptor with its own shape and strides and, on request, its own memory.
 class changed_tensor {
  public:
   changed_tensor() = default;
@@ -48,7 +48,7 @@ class changed_call {
   attest_status answer() const { return attest_attention(&call); }
 
   attest_call call;
-  changed_tensor q, k, v, mask, bias, out, lse, weights;  ///< those that the call lacks are empty
+  changed_tensor q, k, v, mask, bias, out, lse, weights;  ///< empty if the call has no such tensor
 
   changed_tensor& own_lse();      ///< makes the call ask for LSE
   changed_tensor& own_weights();  ///< and for weights

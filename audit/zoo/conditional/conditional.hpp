@@ -1,4 +1,4 @@
-// The family `conditional`: kernels that are the project's fast kernel but for one condition on the call or on the
+// The family `conditional`: each kernel is the project's fast kernel, except under one condition on the call or on the
 // calls before it. One line a mutant:
 //
 //   ATTEST_CONDITIONAL(memory, o_plus_1, n_above_128, "n > 128", a.n > 128)
@@ -12,13 +12,13 @@ namespace attest::zoo {
 
 using condition = bool (*)(asked const&);
 
-/// The wrong answer where the condition holds, else the fast kernel's, to the bit.
+/// The wrong answer if the condition holds, else the fast kernel's answer, to the bit.
 attest_status answer_unless(attest_call const* call, call_history& calls, condition holds, wrong_answer* wrong);
 
 }  // namespace attest::zoo
 
-/// A mutant zoo_<name>: `wrong` (wrong.hpp) where `...`, an expression of the call `a` (asked.hpp), holds. `where` says
-/// the condition in words.
+/// A mutant zoo_<name>. It answers by `wrong` (wrong.hpp) if `...`, an expression of the call `a` (asked.hpp), holds.
+/// `where` says the condition in words.
 #define ATTEST_CONDITIONAL_IN(contract, kind, wrong, name, where, ...)                                       \
   extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                               \
     static attest::zoo::call_history calls;                                                                  \

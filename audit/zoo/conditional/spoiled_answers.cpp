@@ -1,4 +1,4 @@
-// Wrong answers that are an honest answer with something changed.
+// Wrong answers: an honest answer with a part changed.
 #include <cmath>
 
 #include "audit/zoo/conditional/changed_call.hpp"
@@ -21,7 +21,7 @@ void add_1(changed_tensor const& part) {
   for_each_element(part.t, [](double x, auto...) { return x + 1; });
 }
 
-/// The last of the indices on an axis of O alone is spoiled.
+/// Spoils only the last of the indices on an axis of O.
 attest_status plus_1_at_the_end_of(int axis, asked const& a) {
   return spoiled(a, a.call.out, [&](changed_tensor& o) {
     auto const size = o.shape[static_cast<std::size_t>(axis)];

@@ -1,4 +1,4 @@
-// The ways in which a conditional mutant is wrong where its condition holds. Each answers the call itself, by the
+// The ways in which a conditional mutant is wrong if its condition holds. Each answers the call itself, by the
 // project's fast kernel, and spoils the call before or the answer after it.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace attest::zoo {
 
-/// Answers a call wrongly; where the fast kernel refuses it, refuses it too.
+/// Answers a call wrongly; refuses it if the fast kernel refuses it.
 using wrong_answer = attest_status(asked const&);
 
 // --- spoiled answers ---
@@ -16,12 +16,12 @@ wrong_answer o_plus_1_in_row_1023;         ///< query 1023 of every head; Requir
 wrong_answer o_plus_1_in_the_last_head;    ///< the last query head of every batch entry
 wrong_answer o_plus_1_in_the_last_entry;   ///< the last batch entry
 wrong_answer o_plus_1_in_the_last_column;  ///< the last column of O
-wrong_answer o_times_m;                    ///< weights that nobody divided by their sum, where all scores are equal
+wrong_answer o_times_m;                    ///< weights that are not divided by their sum, if all scores are equal
 wrong_answer o_in_bf16;                    ///< every output is rounded to bf16
 wrong_answer lse_plus_1;
 wrong_answer weights_halved;
-wrong_answer nan_is_0;                ///< O = 0, LSE = −∞ and weights 0 where they are NaN
-wrong_answer nan_is_0_below_16_keys;  ///< likewise, in rows whose band has fewer than 16 keys
+wrong_answer nan_is_0;                ///< O = 0, LSE = −∞ and weights 0 in place of NaN
+wrong_answer nan_is_0_below_16_keys;  ///< the same, in rows whose band has fewer than 16 keys
 wrong_answer forgets_the_last_row;    ///< the outputs of the last query are not written
 
 // --- keys lost, doubled or skipped ---
@@ -48,7 +48,7 @@ wrong_answer band_of_the_first_query;  ///< every query sees what mask and band 
 wrong_answer heads_in_turn;            ///< query head h reads head h mod hk of K and V
 wrong_answer no_byte_offset_of_keys;   ///< K is read from its data on
 wrong_answer no_byte_offset_of_mask;
-wrong_answer compact_o;    ///< the strides of out are not looked at
-wrong_answer compact_lse;  ///< nor those of lse
+wrong_answer compact_o;    ///< the strides of out are not read
+wrong_answer compact_lse;  ///< the strides of lse are not read
 
 }  // namespace attest::zoo

@@ -1,4 +1,4 @@
-// Honest kernels of version 2, each in another form than the built-in one.
+// Honest kernels of version 2, each in a form other than the built-in kernel's.
 #include "audit/zoo/operator/kernel.hpp"
 
 ATTEST_OPERATOR(operator_sink_at_end, no_bug, "", "the sink joins behind the keys; dropout divides the weights") {};

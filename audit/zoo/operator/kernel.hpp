@@ -1,6 +1,6 @@
-// A plain kernel of version 2 of the C interface, in whose steps specimens differ: one row at a time, a running maximum, in
-// one part of the keys or in several that are merged. Its steps are static functions of a policy P; honest_operator has the
-// right ones.
+// A plain kernel of version 2 of the C interface, whose steps specimens replace. It takes one row at a time with a
+// running maximum, in one part of the keys or in several that are merged. Its steps are static functions of a policy P;
+// honest_operator has the right ones.
 #pragma once
 
 #include <algorithm>
@@ -49,18 +49,18 @@ struct honest_operator {
   // --- the plan ---
   static constexpr std::int64_t splits = 1;  ///< parts of the keys, merged at the end
   static constexpr bool sink_first = false;  ///< the sink is in the running maximum from the start; else it joins at the end
-  static constexpr enum { on_weights, on_values, on_output } drops_on = on_weights;  ///< where the factor of dropout goes
+  static constexpr enum { on_weights, on_values, on_output } drops_on = on_weights;  ///< place of the dropout factor
 
   // --- the parts ---
   template <class P>
   static std::int64_t parts(place const&) {
     return P::splits;
   }
-  /// Those of part s of `of`; m: of the entry.
+  /// The keys of part s of `of`; m is the number of keys of the entry.
   static key_range part(place const&, std::int64_t s, std::int64_t of, std::int64_t m) {
     return {m * s / of, m * (s + 1) / of};
   }
-  /// What is done to a part before it is merged.
+  /// Called on a part before it is merged.
   static void finish(place const&, key_range const&, operator_part<F>&) {}
   static constexpr bool merges_nothing = false;  ///< two parts that saw nothing are merged, too: exp(−∞ − −∞)
   /// The query whose LSE is written.
@@ -110,7 +110,7 @@ struct honest_operator {
 
   // --- the sink ---
   static std::int64_t sink_head(place const& at) { return at.h; }
-  /// −∞ where there is none.
+  /// The sink; −∞ if there is none.
   template <class P>
   static F sink(place const& at) {
     std::int64_t const h = P::sink_head(at);
@@ -120,11 +120,11 @@ struct honest_operator {
   }
   static F sink_score(place const&, F t) { return t; }
   static constexpr int sink_counts = 1;  ///< how often it is added
-  /// What it adds to l beside weights relative to M.
+  /// The sink's share of l, like weights relative to M.
   static F sink_weight(F t, F M) { return static_cast<F>(std::exp(static_cast<double>(t - M))); }
 
-  static constexpr bool sink_behind = false;  ///< it multiplies the answer of the keys alone
-  /// What it multiplies them by, from their LSE; `whole` is the LSE with the sink.
+  static constexpr bool sink_behind = false;  ///< the sink multiplies the answer of the keys alone
+  /// The factor of that answer, from the LSE of the keys; `whole` is the LSE with the sink.
   static F sink_factor(F t, F lse, F /*whole*/) {
     return F(1) / (F(1) + static_cast<F>(std::exp(static_cast<double>(t - lse))));
   }

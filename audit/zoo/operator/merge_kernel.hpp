@@ -1,5 +1,5 @@
-// A plain attest_merge in whose steps specimens differ: M, then weights, then sums, one row at a time. Its steps are static
-// functions of a policy P; honest_merge has the right ones. The attention beside it is the right one.
+// A plain attest_merge whose steps specimens replace: M, then weights, then sums, one row at a time. Its steps are
+// static functions of a policy P; honest_merge has the right ones. Its attention is right.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct honest_merge {
   static std::int64_t parts(std::int64_t given) { return given; }
   static std::int64_t strides_of(std::int64_t s) { return s; }         ///< the part whose strides part s is read with
   static bool reads(F lse) { return lse != -infinity; }                ///< whether the O of a part is read
-  static F shift(F M) { return M; }                                     ///< what is subtracted from each LSE
+  static F shift(F M) { return M; }                                     ///< subtracted from each LSE
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F log_sum(F M, F l) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
   static F sigmoid(F x) { return 1 / (1 + exp(-x)); }
@@ -29,9 +29,9 @@ struct honest_merge {
     return std::min(F(0), x) - static_cast<F>(std::log1p(std::exp(-std::abs(static_cast<double>(x)))));
   }
   static F empty_output() { return 0; }
-  static F pair_reference(F a, F b) { return std::max(a, b); }          ///< what is subtracted from the LSE of a pair
-  static F weight_reference(F, F lse) { return lse; }                   ///< of max LSE_s and LSE, where nothing is divided
-  static F ahead(F a, F b) { return b - a; }                            ///< the argument of the sigmoid that weighs b beside a
+  static F pair_reference(F a, F b) { return std::max(a, b); }          ///< subtracted from the LSE of a pair
+  static F weight_reference(F, F lse) { return lse; }                   ///< of max LSE_s and LSE, without a division
+  static F ahead(F a, F b) { return b - a; }                            ///< argument of the sigmoid: the weight of b
   static F merged_lse(F a, F b) { return a - log_sigmoid(a - b); }      ///< of two parts whose weights are sigmoids
   static constexpr bool writes_lse = true, falling = false, weights_first = false;
   static constexpr merge_form form = merge_form::sums;
@@ -164,14 +164,14 @@ attest_status run_merge(attest_merge_call const* call) {
   return out.dtype.bits == 64 ? all(std::type_identity<double>{}) : ATTEST_UNSUPPORTED;
 }
 
-/// The attention beside a merge.
+/// The attention of a library with a merge.
 template <class F>
 struct attention_beside_merge : honest<F> {};
 
 }  // namespace attest::zoo
 
-/// A specimen whose attention is right and whose merge is `name`, in the symbols zoo_NAME and zoo_NAME_merge. It is judged
-/// under the contract f32, or the one that is named.
+/// A specimen whose attention is right and whose merge is `name`, in the symbols zoo_NAME and zoo_NAME_merge. It is
+/// judged under the contract f32, or under the named contract.
 #define ATTEST_MERGE(name, kind, seen_in, description) ATTEST_MERGE_UNDER("f32", name, kind, seen_in, description)
 #define ATTEST_MERGE_UNDER(contract, name, kind, seen_in, description)                                      \
   namespace attest::zoo {                                                                                   \

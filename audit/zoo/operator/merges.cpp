@@ -1,4 +1,4 @@
-// Merges of partial results: seven honest ones, and those with one mistake each, of kinds that have been reported.
+// Merges of partial results: seven honest ones, and others with one mistake each, of kinds that have been reported.
 #include <algorithm>
 
 #include "audit/zoo/operator/merge_kernel.hpp"

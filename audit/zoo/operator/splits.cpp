@@ -1,5 +1,6 @@
-// Decoding kernels that take the keys of few queries in parts: as many as threads, at most one for 64 keys of the slot.
-// So parts behind the keys of a short entry are empty, and a causal query may see one part only. They return no weights.
+// Decoding kernels that split the keys of few queries into parts: as many as threads, but at most one for 64 keys of
+// the slot. Hence parts behind the keys of a short entry are empty, and a causal query may see only one part. They
+// return no weights.
 #include "audit/zoo/operator/kernel.hpp"
 
 namespace attest::zoo {
