@@ -17,7 +17,7 @@ inline std::size_t call_bytes(attest_call const& call) noexcept {
   return call.abi_version < ATTEST_KERNEL_ABI_2 ? offsetof(attest_call, sink) : sizeof(attest_call);
 }
 
-/// A copy of a call, whose fields of version 2 are 0 where it has none. (Copying the structure itself would read on.)
+/// A copy of a call; its fields of version 2 are 0 if the call has none. (Copying the structure itself would read on.)
 inline attest_call copy_of(attest_call const& call) noexcept {
   attest_call copy{};
   std::memcpy(&copy, &call, call_bytes(call));
@@ -38,7 +38,7 @@ inline parameters parameters_of(attest_call const& call) noexcept {
 }
 
 /// Writes the parameters into a call, whose abi_version says whether it has the fields of version 2.
-/// Ensures   parameters_of(call) == p, where no number of p is NaN, and p needs no field that the call has not
+/// Ensures   parameters_of(call) == p, if no number of p is NaN and p needs no field that the call does not have
 inline void set_parameters(attest_call& call, parameters const& p) noexcept {
   call.scale = p.scale ? *p.scale : std::numeric_limits<double>::quiet_NaN();
   call.softcap = p.softcap;

@@ -31,7 +31,7 @@ inline error fault(error_code code, std::string_view argument, std::string reaso
   return {code, std::string(argument), std::move(reason)};
 }
 
-/// a·b + c for non-negative numbers; none where it is above 2⁶³ − 1.
+/// a·b + c for non-negative numbers. Returns nothing if it is above 2⁶³ − 1.
 constexpr std::optional<std::int64_t> multiply_add(std::int64_t a, std::int64_t b, std::int64_t c) noexcept {
   constexpr auto largest = std::numeric_limits<std::int64_t>::max();
   if (b != 0 && a > (largest - c) / b) return std::nullopt;
@@ -74,7 +74,7 @@ constexpr std::optional<error> layout_fault(std::string_view argument, layout co
   return std::nullopt;
 }
 
-/// The rules for the ranks and sizes of q, k, v together. Where they hold, `found` is set to the sizes of the problem.
+/// The rules for the ranks and sizes of q, k, v together. If they hold, `found` is set to the sizes of the problem.
 constexpr std::optional<error> sizes_fault(layout const& q, layout const& k, layout const& v, sizes& found) {
   if (q.rank < 2)
     return fault(error_code::bad_shape, "q", "rank is " + std::to_string(q.rank) + ", expected 2, 3 or 4");
@@ -178,7 +178,7 @@ constexpr view<T> lifted(tensor<T> const& from) noexcept {
   return {from.data, shape, {stride[0], stride[1], stride[2]}, true};
 }
 
-/// A tensor as a view of the shape [b, hq, ·, ·]. Its axes are aligned at the end with those of a problem of rank
+/// A tensor as a view of the shape [b, hq, ·, ·]. Its axes are aligned at the end with the axes of a problem of rank
 /// `rank`; an axis of size 1 broadcasts, if it is among the first `free_axes` of the four.
 template <class T>
 constexpr result<view<T>> broadcast(std::string_view argument, tensor<T> const& from,

@@ -29,7 +29,7 @@ constexpr DLDataType dlpack_type_of(element_type type) noexcept {
   return {static_cast<std::uint8_t>(row.dlpack), static_cast<std::uint8_t>(8 * row.bytes), 1};
 }
 
-/// The element type with this code and number of bits; none where there is no such type. Ignores `lanes`.
+/// The element type with this code and number of bits. Returns nothing if there is no such type. Ignores `lanes`.
 constexpr std::optional<element_type> element_type_of(DLDataType const& type) noexcept {
   for (element_row const& row : element_table)
     if (DLDataType const known = dlpack_type_of(row.type); known.code == type.code && known.bits == type.bits)

@@ -3,7 +3,7 @@
 // separately, from the formats stated here.
 //
 // A new type is a struct for its bits, an enumerator of element_type, a type of `elements` and a row of element_table,
-// at the same index of each; docs/README.md lists what else it needs.
+// at the same index of each. docs/README.md lists what else it needs.
 #pragma once
 
 #include <array>
@@ -61,8 +61,8 @@ struct element_row {
   element_type type;
   std::string_view name;
   std::size_t bytes;
-  binary_format format;    ///< {} for u8, the type of masks, and i32, that of lengths, offsets and tables
-  element_type lse;        ///< the type of LSE beside outputs of this type
+  binary_format format;    ///< {} for u8, the type of masks, and i32, the type of lengths, offsets and tables
+  element_type lse;        ///< the type of the LSE of outputs of this type
   std::string_view dtype;  ///< the name in a safetensors header
   dlpack_code dlpack;      ///< the type code in DLPack, with 8·bytes bits
 
@@ -146,7 +146,7 @@ inline constexpr binary_format format_of = row_of(type_of<T>).format;
 template <class T>
 using bits_of = typename detail::unsigned_of<sizeof(T)>::type;
 
-/// The type of LSE beside outputs of type T.
+/// The type of the LSE of outputs of type T.
 template <floating_element T>
 using lse_element = element<row_of(type_of<T>).lse>;
 

@@ -14,14 +14,15 @@
 
 namespace attest::problem {
 
-/// The tensors that describe entries, not yet validated: int32, compact but for the rows of block_table.
+/// The tensors that describe entries, not yet validated: int32, compact except the rows of block_table.
 struct entry_tensors {
   std::optional<tensor<std::int32_t const>> q_lengths, k_lengths;  ///< [b]: queries and keys of each entry
   std::optional<tensor<std::int32_t const>> q_offsets, k_offsets;  ///< [b + 1]: where its rows begin in a packed tensor
   std::optional<tensor<std::int32_t const>> block_table;           ///< [b, width]: its pages of the pools K and V
 };
 
-/// What one side of a call (the queries, or the keys) says of its entries. Validated, without memory of its own.
+/// The statement of one side of a call (the queries, or the keys) about its entries. Validated, without memory of its
+/// own.
 struct entry_rows {
   std::int64_t slot = 0;                  ///< the most rows of an entry: n, or m
   std::int64_t total = 0;                 ///< rows of the packed tensor; else `slot`
@@ -55,7 +56,7 @@ inline std::string element_text(std::int64_t at, std::int64_t value) {
   return "[" + std::to_string(at) + "] = " + std::to_string(value);
 }
 
-/// The shape of a tensor of whole numbers: rank 1 and `size` elements, or as many as it likes where that is −1.
+/// The shape of a tensor of whole numbers: rank 1 and `size` elements, or any number of elements if `size` is −1.
 constexpr std::optional<error> list_fault(std::string_view name, tensor<std::int32_t const> const& list,
                                           std::int64_t size) {
   if (auto why = layout_fault(name, list.layout, sizeof(std::int32_t), list.data != nullptr)) return why;
@@ -118,13 +119,13 @@ constexpr std::optional<error> table_fault(tensor<std::int32_t const> const& tab
   return std::nullopt;
 }
 
-/// The tensors of one call as entries see them: q, k and v as if every entry had a slot of its own.
+/// The tensors of one call from the view of an entry: q, k and v as if every entry had a slot of its own.
 struct entry_layouts {
   layout q, k, v;
   problem::entries entries{};
 };
 
-/// The rules for lengths, offsets and the table, but for what needs the number of entries of both sides. On return
+/// The rules for lengths, offsets and the table, except rules that need the number of entries of both sides. On return
 /// `found` has the shapes [b, h, slot, ·], with which sizes_fault compares the sides.
 /// Requires  layouts that passed layout_fault
 constexpr std::optional<error> entry_shapes_fault(entry_tensors const& given, layout const& q, layout const& k,

@@ -21,7 +21,7 @@ struct erased_tensor {
   problem::layout layout{};
 };
 
-/// `arguments` with erased element types. Nothing is written through these pointers.
+/// `arguments` with erased element types. No byte is written through these pointers.
 struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
@@ -67,7 +67,7 @@ result<instance<T>> typed_instance(erased_arguments const& erased) {
     if (auto why = type_fault(name, from, type_of<T>)) return *std::move(why);
     to = typed<T const>(from);
   }
-  // A bias or a sink in f32 beside a T that is not f32 has a member of its own.
+  // If T is not f32, a bias or a sink in f32 has a member of its own.
   auto const floating = [&](std::string_view name, std::optional<erased_tensor> const& from, auto& as_T, auto& as_f32) {
     bool const is_f32 = from->type == element_type::f32 && type_of<T> != element_type::f32;
     if (auto why = type_fault(name, *from, is_f32 ? element_type::f32 : type_of<T>)) return why;

@@ -26,17 +26,17 @@ struct arguments : parameters, entry_tensors {
   tensor<T const> q, k, v;
   std::optional<tensor<std::uint8_t const>> mask;  ///< non-zero = attend
   std::optional<tensor<T const>> bias;
-  std::optional<tensor<float const>> bias_f32;  ///< a bias in f32 beside a T that is not f32
+  std::optional<tensor<float const>> bias_f32;  ///< a bias in f32, if T is not f32
   std::optional<tensor<T const>> sink;
-  std::optional<tensor<float const>> sink_f32;           ///< sinks in f32 beside a T that is not f32
+  std::optional<tensor<float const>> sink_f32;           ///< sinks in f32, if T is not f32
   std::optional<tensor<std::uint8_t const>> block_mask;  ///< non-zero = the block is set
   std::optional<tensor<std::uint8_t const>> keep;        ///< non-zero = dropout keeps the weight
   log_base base = log_base::e;                           ///< of the exponentials of scores
 };
 
 /// O_i = Σ_j π_ij·[keep_ij]/(1 − p)·v_j over visible keys, π_ij = e^(s_ij)/(e^(t) + Σ_j e^(s_ij)) with the sink t of
-/// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij. With the base 2 the scores are logarithms to the base 2, as the LSEs of
-/// parts may be in a merge: s_ij = ln 2·(σ·(q_i·k_j) + bias_ij).
+/// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij. With the base 2 the scores are logarithms to the base 2, like the
+/// LSEs of parts in a merge of that base: s_ij = ln 2·(σ·(q_i·k_j) + bias_ij).
 ///
 /// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], mask, bias and keep [b, hq, n, m] (broadcast axes have
 ///           stride 0), sink [b, hq, 1, 1], block_mask [b, hq, ⌈n/block_q⌉, ⌈m/block_k⌉]. n and m are the slots of an
@@ -45,7 +45,7 @@ struct arguments : parameters, entry_tensors {
 template <floating_element T>
 class instance {
  public:
-  /// Validation: the only way to an instance. The error names the argument, what was found and what was expected.
+  /// Validation: the only way to an instance. The error names the argument, the value found and the value expected.
   static constexpr result<instance> make(arguments<T> const& unchecked);
 
   constexpr sizes const& size() const noexcept { return size_; }
@@ -70,8 +70,8 @@ class instance {
   constexpr std::optional<double> const& scale() const noexcept { return parameters_.scale; }
   constexpr double softcap() const noexcept { return parameters_.softcap; }
   constexpr problem::band const& band() const noexcept { return parameters_.band; }
-  /// The band of entry b: its diagonal is the given one, + keys(b) − queries(b) where the problem aligns at the end. The
-  /// sum saturates.
+  /// The band of entry b. Its diagonal is the given one; if the problem aligns at the end, keys(b) − queries(b) is
+  /// added. The sum saturates.
   constexpr problem::band band(std::int64_t b) const noexcept {
     problem::band of = parameters_.band;
     if (parameters_.align == 0) return of;
@@ -127,15 +127,15 @@ using any_instance = variant_of<detail::instance_of, floating_elements>;
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-/// The layout of O (last = dv) or of the weights (last = m) of a problem, row-major: [b, hq, n, last] in the rank of the
-/// problem, [1, hq, rows of q, last] where q is packed.
+/// The layout of O (last = dv) or of the weights (last = m) of a problem, row-major: [b, hq, n, last] in the rank of
+/// the problem, [1, hq, rows of q, last] if q is packed.
 template <floating_element T>
 constexpr layout rows_layout(instance<T> const& p, std::int64_t last) noexcept {
   if (auto const& queries = p.entries().queries; queries.is_packed())
     return layout::compact({1, p.size().hq, queries.total, last});
   return rows_layout(p.size(), p.rank(), last);
 }
-/// The same of an LSE.
+/// The same for an LSE.
 template <floating_element T>
 constexpr layout rows_layout(instance<T> const& p) noexcept {
   if (auto const& queries = p.entries().queries; queries.is_packed())
@@ -145,7 +145,7 @@ constexpr layout rows_layout(instance<T> const& p) noexcept {
 
 namespace checks {
 
-/// The rules for sinks, block masks and dropout beside each other and beside packed rows.
+/// The rules for sinks, block masks and dropout together, and with packed rows.
 template <class T>
 constexpr std::optional<error> companions_fault(arguments<T> const& given) {
   if (given.q_offsets || given.k_offsets)

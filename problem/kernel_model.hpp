@@ -34,23 +34,23 @@ enum class key_order : std::uint8_t {
   index,  ///< rising or falling index, in groups of any size or by lanes; or least_block keys at a time in any order
 };
 
-/// What a rescale by exp(0) costs, where the reference has not changed.
+/// The cost of a rescale by exp(0), if the reference has not changed.
 enum class unchanged_rescale : std::uint8_t {
-  exact,    ///< nothing: exp(0) = 1
+  exact,    ///< none: exp(0) = 1
   rounded,  ///< as much as any other rescale
 };
 
-/// What the kernel promises where scores are so large that rounding its reference point moves arguments of exp by more
-/// than 1/2 (c_m ≥ 1 and |s| of 2²⁰ or more in f32).
+/// The promise of the kernel for scores so large that rounding its reference point moves arguments of exp by more than
+/// 1/2 (c_m ≥ 1 and |s| of 2²⁰ or more in f32).
 enum class large_scores : std::uint8_t {
-  stable,       ///< no argument exceeds τ + 1/2, and that of the key which set the reference is at least −1/2
-  unspecified,  ///< nothing: rows in which a weight could overflow are not judged
+  stable,       ///< no argument exceeds τ + 1/2, and the argument of the key that set the reference is at least −1/2
+  unspecified,  ///< none: rows in which a weight could overflow are not judged
 };
 
-/// What the kernel promises where the product of the scale with an element of q or k overflows, and the score does not.
+/// The promise of the kernel if the product of the scale with an element of q or k overflows, but the score does not.
 enum class folded_overflow : std::uint8_t {
   survived,     ///< the score is right all the same
-  unspecified,  ///< nothing: such rows are not judged
+  unspecified,  ///< none: such rows are not judged
 };
 
 /// Height of the summation trees of l and O.
@@ -63,7 +63,7 @@ enum class sum_height : std::uint8_t {
 /// Whether weights are divided by l before they are rounded for their product with V.
 enum class normalised_first : std::uint8_t { no, yes, unknown };
 
-/// Beside which number a weight is formed and rounded to nearest before its product with V.
+/// The number against which a weight is formed and rounded to nearest before its product with V.
 enum class weight_reference : std::uint8_t {
   unknown,
   rising,     ///< the running maximum at the end of the key's block; blocks of `block` keys by rising index
@@ -72,19 +72,19 @@ enum class weight_reference : std::uint8_t {
   own_block,  ///< a running maximum that includes at least the `block` keys of the key's own aligned block
 };
 
-/// Whether returned weights are those that were rounded for their product with V.
+/// Are returned weights the weights that were rounded for their product with V?
 enum class returned_weights : std::uint8_t { unrounded, rounded, unknown };
 
-/// What O is divided by.
+/// The divisor of O.
 enum class normaliser : std::uint8_t {
   sum,  ///< the sum l of the weights that formed it
-  lse,  ///< nothing: a second pass forms weights exp(s − LSE)
+  lse,  ///< none: a second pass forms weights exp(s − LSE)
 };
 
-/// Where a sink meets the result.
+/// The place where a sink enters the result.
 enum class sink_form : std::uint8_t {
   term,     ///< in l: from the start, as a column, as a member of a part, or at the end
-  rescale,  ///< behind attention over the keys alone, as the factor 1/(1 + exp(t − LSE)) or exp(LSE − LSE with the sink)
+  rescale,  ///< after attention over the keys alone, as the factor 1/(1 + exp(t − LSE)) or exp(LSE − LSE with the sink)
   any,      ///< either of them
 };
 
@@ -128,7 +128,7 @@ struct kernel_model {
   double mask_limit = std::numeric_limits<double>::infinity();  ///< finite masks up to this size are survived
   rescale_count rescales = rescale_count::per_block;
   key_order order = key_order::any;
-  std::int64_t least_block = 1;  ///< order index: keys taken at a time where they do not follow the index
+  std::int64_t least_block = 1;  ///< order index: keys taken at a time if they do not follow the index
   int merges = 0;                ///< order index: the most raw merges of partial results on one path
   problem::unchanged_rescale unchanged_rescale = problem::unchanged_rescale::exact;
   double tau = 0;  ///< lazy rescaling: the final reference point lies at most τ below the row maximum
@@ -145,7 +145,7 @@ struct kernel_model {
   double u_t = 0, omega_t = 0;      ///< the rounding of a sink to a narrower format
   double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
   problem::sink_form sink_form = problem::sink_form::term;
-  int k_sink = 4;     ///< roundings of the factor of a sink behind the keys, its product with O among them
+  int k_sink = 4;     ///< roundings of the factor of a sink behind the keys, including its product with O
   double u_sink = 0, omega_sink = 0;  ///< the rounding of that factor to a narrower format before its product with O
   int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
   double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
@@ -163,7 +163,7 @@ struct kernel_model {
   double u_state = 0, omega_state = 0;  ///< the rounding of O between two merges by LSE to a narrower format
   double state_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
   bool parts_are_keys = false;  ///< each visible key is a part of its own, as in a merge: S = n, and at most as many merges on a way as there are parts
-  int k_block = 0;       ///< roundings of O for each block after the first, where O is divided after every block
+  int k_block = 0;       ///< roundings of O for each block after the first, if O is divided after every block
   std::int64_t divided_block = 1;  ///< keys of such a block, at least
 
   // results
@@ -179,7 +179,8 @@ struct kernel_model {
   friend constexpr bool operator==(kernel_model const&, kernel_model const&) noexcept = default;
 };
 
-/// The model of the same kernel whose LSE is in `base`: with the roundings of a change of base, if it does not count more.
+/// The model of the same kernel whose LSE is in `base`: with the roundings of a change of base, if it does not count
+/// more.
 constexpr kernel_model with_lse_in(log_base base, kernel_model model) noexcept {
   model.lse_base = base;
   if (base == log_base::two && model.k_lse < 3) model.k_lse = 3;

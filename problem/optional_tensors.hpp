@@ -1,5 +1,5 @@
-// What a call may hold beside q, k and v: the only list of the optional inputs. Validation, files, messages, copies and
-// reports visit it.
+// The tensors that a call may hold in addition to q, k and v: the only list of the optional inputs. Validation, files,
+// messages, copies and reports visit it.
 #pragma once
 
 #include <optional>

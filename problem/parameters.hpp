@@ -1,5 +1,5 @@
-// The numbers of a problem, beside its tensors. This file is the only list of them: flags, files, messages and reports
-// visit it, and attest_call has a field for each (problem/call_parameters.hpp).
+// The numbers of a problem, in addition to its tensors. This file is the only list of them: flags, files, messages and
+// reports visit it, and attest_call has a field for each (problem/call_parameters.hpp).
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct parameters {
   double softcap = 0;             ///< 0 = off
   problem::band band{};
   std::int64_t align = 0;  ///< 0: the diagonal as given; 1: + (keys − queries) of each entry
-  double dropout = 0;      ///< p in [0, 1): what `keep` keeps is divided by 1 − p
+  double dropout = 0;      ///< p in [0, 1): weights that `keep` keeps are divided by 1 − p
   std::int64_t block_q = 0, block_k = 0;  ///< queries and keys of a block of block_mask; 0 = there is none
   friend constexpr bool operator==(parameters const&, parameters const&) noexcept = default;
 };
@@ -39,7 +39,7 @@ struct parameter {
   char const* none = "";  ///< what an absent value means
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  ///< the least value that a whole number may have
   std::array<char const*, 2> words{};  ///< names of 0 and 1, which text may use instead of the numbers; or null
-  bool later = false;  ///< files of the first version have no word for it: where it is absent, it is neutral
+  bool later = false;  ///< files of the first version have no word for it: if it is absent, it is neutral
 };
 
 namespace detail {
@@ -81,7 +81,7 @@ constexpr void visit_simplest(Visitor&& visitor) {
   visitor(&parameters::dropout, 0.0);
 }
 
-/// The first error of these parameters in a problem of head dimension d; none where they are valid.
+/// The first error of these parameters in a problem of head dimension d. Returns nothing if they are valid.
 constexpr std::optional<error> parameters_fault(parameters const& p, std::int64_t d) {
   auto const finite = [](double x) { return x - x == 0; };
   if (p.scale && !finite(*p.scale)) return error{error_code::bad_value, "scale", "must be a finite number"};

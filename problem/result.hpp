@@ -1,4 +1,4 @@
-// Errors are values: a code, the argument at fault, and a sentence that says what was found and what was expected.
+// Errors are values: a code, the argument at fault, and a sentence with the value found and the value expected.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ enum class error_code : std::uint8_t {
 struct error {
   error_code code = error_code::bad_value;
   std::string argument;  ///< the argument at fault, by the name that the caller uses: "k", "--scale", "layer0.mask"
-  std::string reason;    ///< a sentence: what was found and what was expected
+  std::string reason;    ///< a sentence with the value found and the value expected
 
   std::string message() const { return argument.empty() ? reason : argument + ": " + reason; }
 };
 
-/// A value, or the error that says why there is none.
+/// A value, or the error that prevented it.
 template <class T>
 class [[nodiscard]] result {
  public:

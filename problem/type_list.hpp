@@ -47,7 +47,7 @@ typename filtered<Keep, type_list<>, T...>::type filtered_list(type_list<T...>);
 
 }  // namespace detail
 
-/// The index of T in the list; the size of the list where T is not in it.
+/// The index of T in the list; the size of the list if T is not in it.
 template <class T, class List>
 inline constexpr std::size_t index_in = detail::list_operations<List>::template index_of<T>();
 

@@ -8,7 +8,7 @@
 
 namespace attest::problem {
 
-/// How a tensor of rank 0 to 4 lies in memory: sizes and strides in elements, outermost first.
+/// The place of a tensor of rank 0 to 4 in memory: sizes and strides in elements, outermost first.
 struct layout {
   int rank = 0;
   std::array<std::int64_t, 4> shape{};
@@ -38,8 +38,8 @@ struct tensor {
   problem::layout layout{};
 };
 
-/// Where the rows of the entries of a call begin, where strides alone do not say it: entries packed one behind the
-/// other, or rows in pages of a pool.
+/// Where the rows of the entries of a call begin, if strides alone do not say it: entries packed one behind the other,
+/// or rows in pages of a pool.
 struct row_map {
   std::int32_t const* starts = nullptr;  ///< packed: the rows of entry b begin at row starts[b]
   std::int32_t const* table = nullptr;   ///< paged: row i of entry b is row i mod page of page table[b·width + i/page]
@@ -48,14 +48,14 @@ struct row_map {
 
 /// A validated view of rank 4. x(b, h, i, j) is element b·stride[0] + h·stride[1] + i·stride[2] + j. A broadcast axis
 /// has stride 0. Packed entries and pages have a row_map: stride[0] is then the distance of pages, or not read.
-/// Requires indices inside shape; of a paged view also that the page of the row is one that validation has looked at.
+/// Requires  indices inside shape; for a paged view also that validation has checked the page of the row.
 template <class T>
 struct view {
   T* data = nullptr;
   std::array<std::int64_t, 4> shape{};
   std::array<std::int64_t, 3> stride{};
 
-  /// The first element of a row; null where the view has no memory (a size is 0).
+  /// The first element of a row; null if the view has no memory (a size is 0).
   constexpr T* row(std::int64_t b, std::int64_t h, std::int64_t i) const noexcept {
     if (data == nullptr) return data;
     if (map.starts != nullptr) return data + (h * stride[1] + (map.starts[b] + i) * stride[2]);

@@ -111,7 +111,7 @@ constexpr bug_class_row const& row_of(bug_class which) noexcept {
 }
 constexpr std::string_view token_of(bug_class which) noexcept { return row_of(which).token; }
 
-/// The class with this token; none for any other word.
+/// The class with this token. Returns nothing for any other word.
 constexpr std::optional<bug_class> bug_class_named(std::string_view token) noexcept {
   for (bug_class_row const& row : bug_class_table)
     if (row.token == token) return row.id;

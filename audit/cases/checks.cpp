@@ -155,7 +155,7 @@ check const* find_check(std::string_view name) {
 
 namespace {
 
-/// A function that adds cases, and every check of which it adds some.
+/// A function that adds cases, and the checks to which it adds some.
 struct family {
   void (*add)(case_list&);
   std::vector<std::string_view> checks;

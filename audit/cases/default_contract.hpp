@@ -1,4 +1,4 @@
-// The contract by which a problem is judged where nobody names one.
+// The contract by which a problem is judged if the user names none.
 #pragma once
 
 #include <optional>
@@ -10,22 +10,22 @@
 
 namespace attest::audit {
 
-/// The preset of its element type; for a merge that of merges, which also depends on the type of the answer.
+/// The preset of its element type. For a merge, the preset of merges, which also depends on the type of the answer.
 inline contract const& default_contract(owned_problem const& problem) {
   auto const& merge = problem.draft().merge;
   return merge ? merge_contract(problem.type(), merge->answer) : default_contract(problem.type());
 }
 
-/// The contract by which merges of a kernel that claims `claim` are judged: the preset that merges parts as the claim says that
-/// the kernel merges its own, with the claim's `masked_values` (of O of a part that saw nothing), `nan` and `lse_base`
-/// (docs/audit.md, Contracts). `answer` is the type of O, that of the parts where there is none.
+/// The contract by which the merges of a kernel are judged that claims `claim`. It is the preset that merges parts as
+/// the claim says that the kernel merges its own. It has the claim's `masked_values` (of O of a part that saw nothing),
+/// `nan` and `lse_base` (docs/audit.md, Contracts). `answer` is the type of O; by default, the type of the parts.
 inline contract contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
   contract merging = merge_contract(claim.type, answer.value_or(claim.type),
                                     claim.builtin ? problem::split_merge::raw : claim.fixed.merge);
   merging.fixed.u_state = claim.fixed.u_state, merging.fixed.omega_state = claim.fixed.omega_state;
   merging.fixed.state_limit = claim.fixed.state_limit;
   if (problem::by_sigmoid(merging.fixed.merge)) merging.fixed.merge = claim.fixed.merge;  // one preset for both words
-  // A preset of rings has as many levels as there are parts; one without a division has those of the claim.
+  // A preset of rings has as many levels as there are parts; a preset without a division has the claim's levels.
   if (merging.fixed.merge == problem::split_merge::lse_normalised)
     merging.fixed.merge_levels = claim.fixed.merge_levels;
   merging.conventions.masked_values = claim.conventions.masked_values;
@@ -34,21 +34,21 @@ inline contract contract_of_merges(contract const& claim, std::optional<problem:
   return merging;
 }
 
-/// Why a problem cannot be judged under a claim; none where it can. A contract of attention says how merges are judged, but one
-/// of merges says nothing of attention.
+/// Why a problem cannot be judged under a claim. Returns nothing if it can. A contract of attention says how merges are
+/// judged, but a contract of merges says nothing of attention.
 inline std::optional<std::string> why_not_under(contract const& claim, owned_problem const& problem) {
   if (problem.draft().merge || !is_of_merges(claim)) return std::nullopt;
   return claim.name + " is about merges of partial results, and this is attention; `attest list contracts` has others";
 }
 
-/// The contract by which a problem of a kernel that claims `claim` is judged.
-/// Requires  no why_not_under()
+/// The contract by which a problem is judged if the kernel claims `claim`.
+/// Requires  why_not_under() returns nothing
 inline contract contract_under(contract const& claim, owned_problem const& problem) {
   auto const& merge = problem.draft().merge;
   return merge && !is_of_merges(claim) ? contract_of_merges(claim, merge->answer) : claim;
 }
 
-/// The same where it may be that nothing is claimed: then the default.
+/// The same; if `claim` is null, the default.
 /// Requires  claim, if any, is about the problem's element type
 inline contract contract_of(contract const* claim, owned_problem const& problem) {
   return claim ? contract_under(*claim, problem) : default_contract(problem);
@@ -59,7 +59,7 @@ inline owned_problem under(contract const& claim, owned_problem const& problem) 
   return with_base(problem, claim.conventions.lse_base);
 }
 
-/// The case with all its calls as they are judged under the contract.
+/// The case with all its calls in the form in which they are judged under the contract.
 inline void put_under(contract const& claim, audit_case& of) {
   of.problem = under(claim, of.problem);
   for (further_call& call : of.further) call.problem = under(claim, call.problem);

@@ -1,8 +1,8 @@
 // The encoding by which the O of a kernel shows which keys it read.
 //
-// With Q = 0 each of the N visible keys has weight 1/N. V[j, j/D] = 2^(j mod D), all else 0. So O·N is an integer in
-// each column; its binary digits say which keys of that column are visible. It is exact in any order of summation while
-// D digits fit the element type.
+// With Q = 0, each of the N visible keys has weight 1/N. V[j, j/D] = 2^(j mod D), all other elements are 0. So O·N is
+// an integer in each column; its binary digits say which keys of that column are visible. It is exact in any order of
+// summation while D digits fit the element type.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 namespace attest::audit {
 namespace {
 
-/// The first query, the last, one at random, or one beside the edge of a tile.
+/// The first query, the last, one at random, or one next to the edge of a tile.
 std::int64_t drawn_query(std::int64_t n, random_stream& random) {
   constexpr std::int64_t tiles[]{8, 16, 32, 48, 64, 80, 96, 112, 128, 192, 256};
   switch (random.below(4)) {
@@ -36,7 +36,7 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
   std::int64_t const first_b = random.below(s.b), first_h = random.below(s.hq);
   std::int64_t const apart = std::lcm(s.b, s.hq);
   for (std::int64_t at = 0; at < most - 1; ++at) {
-    // Batch entries and heads advance together. After `apart` steps they would meet in the same pairs again: there the
+    // Batch entries and heads advance together. After `apart` steps they would meet in the same pairs again: then the
     // batch entries go one further, so that every pair comes once before any comes again.
     rows.push_back({(first_b + at / apart + at) % s.b, (first_h + at) % s.hq, drawn_query(s.n, random)});
   }

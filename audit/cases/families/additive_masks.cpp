@@ -1,4 +1,4 @@
-// Additive masks: a large negative, finite bias at the keys that a caller wants hidden.
+// Additive masks: a large negative, finite bias at keys that a caller wants hidden.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace attest::audit {
 namespace {
 
-/// The biases of masks: those that callers write, and larger ones up to 2^123 (log2 e times it is still a float). Where
+/// The biases of masks: values that callers write, and larger ones up to 2^123 (log2 e times it is still a float). If
 /// the type holds none of them, as f16, half its largest number and the largest.
 std::vector<double> mask_values(type_limits const& limits) {
   std::vector<double> values{-1e6, -1e7, -1e9, -1e10, -1e20, -1e30, -0x1p123};
@@ -51,7 +51,7 @@ std::vector<mask_pattern> mask_patterns(std::int64_t m, random_stream& random) {
 void add_additive_masks(case_list& to) {
   bool const quick = to.options().quick;
   auto const all = mask_values(to.limits());
-  double const usual = all[all.size() / 3];  // -1e9, the one most often written
+  double const usual = all[all.size() / 3];  // -1e9, which callers write most often
   auto const add = [&](std::string_view prefix, problem::sizes const& s, double value) {
     auto drawn = to.random("additive-masks", fmt::format("{}{:g}", prefix, value));
     for (auto const& [pattern, masked] : mask_patterns(s.m, drawn)) {

@@ -1,13 +1,13 @@
-// Numbers beyond what any contract promises, where users meet an overflow first. What comes of them is reported.
+// Numbers beyond the promises of every contract, where users meet an overflow first. The kernel's answers are reported.
 #include <cmath>
 
 #include "audit/cases/random.hpp"
 
 namespace attest::audit {
 
-/// "values": V near L·2^(c−7) in column c, where L is 0.3 times the largest number: sums of unnormalised weights times
-/// V overflow, while the answer does not. "products": q·k near 2^(e−8+i) in row i, where 2^e is above the largest
-/// number, with a scale that makes ordinary scores of them.
+/// "values": V near L·2^(c−7) in column c, where L is 0.3 times the largest number. Then sums of unnormalised weights
+/// times V overflow, while the answer does not. "products": q·k near 2^(e−8+i) in row i, where 2^e is above the largest
+/// number. The scale makes ordinary scores of these products.
 void add_beyond_range(case_list& to) {
   problem::sizes const s{1, 1, 1, 16, 16, 8, 8};
   auto random = to.random("beyond-range", "values");

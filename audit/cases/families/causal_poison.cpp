@@ -9,9 +9,9 @@
 
 namespace attest::audit {
 
-/// Four heads. In heads 0 and 1 the poison lies in one key: key 1, and one that is drawn; in heads 2 and 3 in all keys
-/// from one that is drawn on, and from the last one. Queries before the poison answer as if it were not there, those
-/// that see it answer NaN, an infinity, or by scores or values that are too large to be judged.
+/// Four heads. In heads 0 and 1 the poison lies in one key: key 1, or a drawn one. In heads 2 and 3 it lies in all keys
+/// from a drawn one on, or from the last one on. Queries before the poison answer as if it were not there. Queries that
+/// see it answer NaN, an infinity, or by scores or values that are too large to be judged.
 void add_causal_poison(case_list& to) {
   struct form {
     char const* name;

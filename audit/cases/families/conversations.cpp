@@ -1,4 +1,4 @@
-// Sequences of calls of one kernel, as a program that serves conversations makes them. Every answer is judged.
+// Sequences of calls of one kernel, as a program for conversations makes them. Every answer is judged.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ problem_draft turn(problem_draft const& conversation, std::int64_t queries, std:
   return draft;
 }
 
-/// Adds the calls in their order: the last is the case's own, those before it are its warm-ups.
+/// Adds the calls in their order: the last is the case's own, the earlier ones are its warm-ups.
 void add_sequence(case_list& to, std::string const& name, std::vector<problem_draft> calls) {
   audit_case& added = to.add("sequences", name, std::move(calls.back()));
   calls.pop_back();

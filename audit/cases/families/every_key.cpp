@@ -1,4 +1,4 @@
-// Rows of many keys in which each key counts once, with all bits of its values. O alone shows it, at any number of
+// Rows of many keys in which each key counts once, with all bits of its values. O alone shows this, at any number of
 // keys.
 #include <algorithm>
 #include <bit>
@@ -28,9 +28,9 @@ std::vector<std::int64_t> shuffled_keys(std::int64_t m, random_stream& random) {
 }
 
 /// Equal scores (Q = 0). A column of V holds 2^0 … 2^(D−1) at D keys of its own, so O = (Σ 2^digit)/m tells which of
-/// them count and how often; a lost or doubled key changes its column by 2^−D of it at least: D = 6, but 5 in bf16,
-/// where O and the weights are rounded by 2^−8. The heads together have a column for every key, or
-/// for as many as `most_heads` heads have room for.
+/// them count and how often. A lost or doubled key changes its column by at least 2^−D of it. D = 6, but 5 in bf16,
+/// where O and the weights are rounded by 2^−8. The heads together have a column for every key, or for as many keys as
+/// `most_heads` heads have room for.
 void add_equal(case_list& to, std::string const& name, std::int64_t n, std::int64_t m, std::int64_t most_heads) {
   constexpr std::int64_t columns = 63;
   std::int64_t const digits = to.type() == problem::element_type::bf16 ? 5 : 6, keys_per_head = columns * digits;
@@ -62,9 +62,9 @@ std::int64_t lead_of(std::vector<std::uint64_t> const& keys, std::size_t i, std:
 }
 
 /// Pair rows: k_j ∈ {−1, 1}^64, q = k_i + k_j for n pairs (i, j), scale 1. Both keys of a pair have the same integer as
-/// score, the others lie at least 24 below it (the partner is the best of `candidates`), so O is the mean of two rows
+/// score. The others lie at least 24 below it (the partner is the best of `candidates`), so O is the mean of two rows
 /// of V: the binary digits of i and j, as −1 and 1. A lost or doubled key, or one with the V of another, moves a digit
-/// by 1/3 at least. (Digits 0 and 1 would do, but a column of the far keys alone is tiny and slow to certify.)
+/// by at least 1/3. (Digits 0 and 1 would do, but a column of the far keys alone is tiny and slow to certify.)
 void add_pair_rows(case_list& to, std::string const& name, std::int64_t n, std::int64_t m) {
   constexpr int candidates = 32;
   auto random = to.random("every-key", name);
@@ -92,7 +92,8 @@ void add_pair_rows(case_list& to, std::string const& name, std::int64_t n, std::
   to.add("every-key", name, std::move(draft));
 }
 
-/// Gaussian scores. V is 15 columns of the identity, among them those of the first and the last key, and a constant.
+/// Gaussian scores. V has 15 columns of the identity, among them the columns of the first and the last key, and a
+/// constant one.
 void add_one_hot(case_list& to, std::string const& name, std::int64_t n, std::int64_t m) {
   constexpr std::int64_t columns = 15;
   auto random = to.random("every-key", name);
@@ -106,10 +107,10 @@ void add_one_hot(case_list& to, std::string const& name, std::int64_t n, std::in
   to.add("every-key", name, std::move(draft));
 }
 
-/// Anchored rows: every aligned group of 16 keys holds a key with the largest score of the row, at a place drawn. So in
-/// every order of blocks of 16 keys and more the running maximum is known from the first block on, and with it how each
-/// weight rounds to 16 bits (docs/bound.md). q ≥ 0 ≥ k, but for the last dimension, which adds `height` to every score;
-/// an anchor's k is 0 but there.
+/// Anchored rows: every aligned group of 16 keys holds a key with the largest score of the row, at a drawn place. So in
+/// every order of blocks of 16 keys and more, the running maximum is known from the first block on. With it, it is
+/// known how each weight rounds to 16 bits (docs/bound.md). q ≥ 0 ≥ k, except in the last dimension, which adds
+/// `height` to every score; an anchor's k is 0 except there.
 void add_anchored(case_list& to, double height, std::int64_t n, std::int64_t m) {
   constexpr std::int64_t group = 16, d = 16, last = d - 1;
   std::string const name = fmt::format("anchored-at{:g}-m{}", height, m);
@@ -132,9 +133,9 @@ void add_anchored(case_list& to, double height, std::int64_t n, std::int64_t m) 
 
 }  // namespace
 
-/// All keys of rows of 1025, 2049 and 4200 keys are asked by equal scores, since m keys need m/(63 D) rows there; pair
-/// rows would need m/2 rows of m keys, so eight a size are drawn, four of the drawn size. In the rows of drawn size the
-/// keys are drawn too.
+/// Equal scores ask all keys of rows of 1025, 2049 and 4200 keys, since m keys need m/(63 D) rows there. Pair rows
+/// would need m/2 rows of m keys, so eight a size are drawn, four of the drawn size. In the rows of drawn size the keys
+/// are drawn too.
 void add_every_key(case_list& to) {
   constexpr std::int64_t every_head = 1 << 20;
   add_equal(to, "equal-m1025", 1, 1025, every_head);

@@ -1,4 +1,4 @@
-// Blocks of keys whose scores lie far below the maximum of their row, and whose values make them matter all the same.
+// Blocks of keys whose scores lie far below the maximum of their row, but whose values make them matter.
 #include <string>
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 namespace attest::audit {
 namespace {
 
-/// The gap of row i below the maximum: drawn from all in every row but the last, whose weight is the smallest asked. In
-/// f16 the answer itself must be a normal number, and so must a weight that is rounded to f16.
+/// The gap of row i below the maximum: drawn in every row except the last, whose weight is the smallest asked. In f16
+/// the answer itself must be a normal number, and so must a weight that is rounded to f16.
 double gap_of(std::int64_t i, std::int64_t n, problem::element_type type, random_stream& random) {
   double const most = type == problem::element_type::f16 ? 9 : 80;
   double const fraction = i == 0 ? 0 : i == n - 1 ? 1 : random.uniform();
@@ -17,10 +17,10 @@ double gap_of(std::int64_t i, std::int64_t n, problem::element_type type, random
 }
 
 /// Two blocks of `size` keys. In batch entry 0 the far block is the first, in entry 1 the last. In head 0 all of its
-/// keys have the score −gap, in head 1 one key that is drawn, and the others lie lower still; the other block has
-/// scores up to 0. But for the last column, V is 0 at all but the far keys, so that their weights are the whole answer,
-/// to a relative error as small as that of any other; and it is large there, so that what may underflow is smaller
-/// still. The constant column is exact where the weights that O sums are those that l sums.
+/// keys have the score −gap; in head 1 one drawn key has it, and the others lie lower still. The other block has scores
+/// up to 0. In every column except the last, only the far keys have values other than 0. Their weights alone are the
+/// answer there, whose relative error is bounded as tightly as any other's. These values are large, so that products
+/// underflow only for smaller weights. The constant column is exact if O and l sum the same weights.
 void add_far_block(case_list& to, std::int64_t size, std::int64_t n) {
   std::int64_t const m = 2 * size, d = 8;
   double const large = to.type() == problem::element_type::f16 ? 0x1p8 : 0x1p60;

@@ -1,5 +1,5 @@
-// Problems whose calls are made while the tensors of others are alive: one after the other, and from several threads of
-// the caller at the same time.
+// Problems whose calls are made while the tensors of others are in memory: one after the other, or from several threads
+// of the caller at the same time.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +32,7 @@ std::vector<problem_draft> alike(case_list const& to, random_stream& random, int
   return calls;
 }
 
-/// Problems of m = n keys, each of other numbers.
+/// Problems of m = n keys, each with other numbers.
 std::vector<problem_draft> of_sizes(case_list const& to, random_stream& random, std::vector<std::int64_t> const& keys) {
   std::vector<problem_draft> calls;
   for (std::int64_t const m : keys) calls.push_back(gaussian({1, 2, 2, m, m, 64, 64}, to.type(), random));
@@ -44,7 +44,7 @@ void mask_at_random(problem_draft& to, random_stream& random) {
   add_mask(to, 1, 1, n, m, [&](auto, auto, auto i, auto j) { return j == i || random.below(2) != 0; });
 }
 
-/// Does not divide by 2 or 4, so that each thread asks every problem.
+/// This is no multiple of the number of threads, 2 or 4, so that each thread asks every problem.
 int problems_for(std::int32_t callers) { return callers + 1; }
 
 void add_concurrent_calls(case_list& to) {

@@ -1,4 +1,4 @@
-// Sums of very many equal terms, which stop growing where they are kept in 16 bits.
+// Sums of very many equal terms, which stop growing if they are kept in 16 bits.
 #include <string>
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 namespace attest::audit {
 
 /// Every key has the same score, so that l is m times one weight. The columns of V: 1 and 0.1 everywhere; 1 in the
-/// first half of the keys and in the last half, which a sum that stands still gives different weight; 1 at every other
-/// key; a slow ramp; ±1; 1 at the last key alone.
+/// first half of the keys and in the last half, to which a sum that stands still gives different weight; 1 at every
+/// other key; a slow ramp; ±1; 1 at the last key alone.
 void add_long_sums(case_list& to) {
   bool const quick = to.options().quick;
   auto const add = [&](std::string const& name, std::int64_t n, std::int64_t m) {

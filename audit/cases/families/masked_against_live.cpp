@@ -1,4 +1,4 @@
-// Hidden keys whose scores are far above those of the visible ones: what stands in for −∞ must lie below every score.
+// Hidden keys whose scores are far above the scores of visible ones: a stand-in for −∞ must lie below every score.
 #include <cmath>
 #include <limits>
 #include <string>
@@ -48,8 +48,8 @@ problem_draft opposed(case_list& to, std::vector<double> const& sizes, random_st
   return draft;
 }
 
-/// Under causal every key lies S above the one before it, so that query i attends to key i alone and all that it may
-/// not see lies above; scores rise from 0, or to 0.
+/// Under causal, every key lies S above the one before it. Query i attends to key i alone, and all keys that it may not
+/// see lie above. Scores rise from 0, or to 0.
 problem_draft rising(case_list& to, std::vector<double> const& sizes, random_stream& random) {
   problem_draft draft = opposed(to, sizes, random, std::vector<bool>(square));
   fill(draft.q, [&](auto, auto h, auto, auto t) {
@@ -88,7 +88,7 @@ void add_masked_against_live(case_list& to) {
   to.add("masked-against-live", "padding", draft);
   random = to.random("masked-against-live", "causal");
   to.add("masked-against-live", "causal", rising(to, sizes, random));
-  // As biases the same masks are numbers that are added: where S passes them, the keys are not hidden at all.
+  // As biases the same masks are numbers that are added: if S exceeds them, the keys are not hidden at all.
   for (double const bias : {-1e4, -1e6, -1e9, -1e30, -to.limits().largest, -std::numeric_limits<double>::infinity()}) {
     if (bias < -to.limits().largest && std::isfinite(bias)) continue;
     std::string const name = fmt::format("bias{:.3g}", bias);

@@ -1,5 +1,5 @@
 // The check "merge": LSE equal, nearly equal and far apart, parts that saw no key, and the numbers of parts at which
-// kernels have been seen to stop. docs/semantics.md states the rules.
+// known kernels stop. docs/semantics.md states the rules.
 #include "audit/cases/families/merges.hpp"
 
 #include <cmath>
@@ -22,8 +22,8 @@ class merge_list {
  public:
   explicit merge_list(case_options const& options) : type_(options.type), list_(options) {}
 
-  /// A merge with the LSE lse(random, s, row); O is digits, one part, the last part, and normal numbers. Where the LSE
-  /// is −∞, O is s.unread.
+  /// A merge with the LSE lse(random, s, row). The columns of O: digits, one part, the last part, and normal numbers.
+  /// If the LSE is −∞, O is s.unread.
   template <class F>
   audit_case& add(std::string const& name, merge_sizes const& s, F&& lse) {
     return add_with(name, s, std::forward<F>(lse),
@@ -88,7 +88,7 @@ void add_distances(merge_list& to) {
   }
 }
 
-/// Two of them with numbers in O, for kernels that may read it where it is finite.
+/// Two of them with numbers in O, for kernels that may read it if it is finite.
 void add_unread_parts(merge_list& to) {
   for (std::int64_t const parts : {1, 2, 5})
     to.add(fmt::format("empty-all-s{}", parts), {.parts = parts, .unread = parts == 5 ? 7 : std::nan("")},

@@ -1,4 +1,4 @@
-// Merges of partial results, which a kernel answers that exports attest_merge.
+// Merges of partial results, for kernels that export attest_merge.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,7 @@
 
 namespace attest::audit {
 
-/// The check whose cases are merges. They are no part of generated_cases: recorded calls of attention do not answer
-/// them.
+/// The check whose cases are merges. They are not in generated_cases: recorded calls of attention do not answer them.
 inline constexpr std::string_view check_of_merges = "merge";
 
 /// The cases of check_of_merges, in a fixed order, with parts of options.type.

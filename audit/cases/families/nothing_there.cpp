@@ -7,7 +7,7 @@
 
 namespace attest::audit {
 
-/// After a full call of the same form, so that an answer that is not written shows the one before.
+/// The call follows a full call of the same form, so that an answer that is not written shows the earlier one.
 void add_nothing_there(case_list& to) {
   struct nothing {
     char const* name;

@@ -39,7 +39,7 @@ constexpr std::array gaps{0.0,   1e-6,  0.0625,    0.5,       ln2,   1.0,   2.5,
                           16.0,  17.5,  40.0,      24 * ln2,  60.0,  80.0,  86.9,  87.2, 88.0,
                           103.0, 104.0, 149 * ln2, 150 * ln2, 200.0, 500.0, 707.0, 745.0};
 
-/// A column of V that tells weights apart: one far key with the value 1; values that differ in the last bit; opposite
+/// A column of V that distinguishes weights: one far key with the value 1; values that differ in the last bit; opposite
 /// signs; Gaussian.
 double telling_value(std::int64_t j, std::int64_t c, double epsilon, random_stream& random) {
   return c == 0   ? (j == 0 ? 0.0 : 1.0)

@@ -1,5 +1,6 @@
-// Sinks, entries of different lengths, packed and paged, block masks, and dropout with a given mask: what version 2 of the
-// C interface asks. docs/semantics.md states the rules; each family holds what kernels have been seen to get wrong.
+// Features of version 2 of the C interface: sinks, entries of different lengths, packed and paged entries, block masks,
+// and dropout with a given mask. docs/semantics.md states the rules; each family holds cases that known kernels get
+// wrong.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -32,7 +33,7 @@ void poison(owned_tensor& t, std::int64_t b, std::int64_t i, double value) {
     for (std::int64_t c = 0; c < t.layout.shape[3]; ++c) store(t, offset_of(t, b, h, i, c), value);
 }
 
-/// NaN in K and V behind each length. (What lies behind in Q is no query.)
+/// NaN in K and V behind each length. (Rows of Q behind its length are no queries.)
 void poison_behind(problem_draft& draft, std::vector<std::int32_t> const& keys) {
   for (std::int64_t e = 0; e < std::ssize(keys); ++e)
     for (std::int64_t j = keys[static_cast<std::size_t>(e)]; j < draft.k.layout.shape[2]; ++j)
@@ -64,7 +65,7 @@ void add_sink_sizes(case_list& to) {
     auto random = to.random("sinks", name);
     problem_draft draft = gaussian({2, 4, 2, 3, 9, 8, 8}, to.type(), random);
     if (sink >= 90) fill(draft.v, [&](auto...) { return std::ldexp(1 + random.uniform(), 10); });
-    // Two heads have it, two an ordinary one; the last query of the first entry sees no key.
+    // Two heads have it, two have an ordinary one; the last query of the first entry sees no key.
     add_sink(draft, 0, [&](auto, auto h) { return h % 2 == 0 ? sink : 0.25 * static_cast<double>(h); });
     add_mask(draft, 2, 1, 3, 9, [](auto b, auto, auto i, auto) { return b != 0 || i != 2; });
     to.add("sinks", name, std::move(draft)).beyond = std::abs(sink) > 1e3;
@@ -164,8 +165,9 @@ void add_entry_family(case_list& to, char const* check, F&& arrange) {
   }
 }
 
-/// Few queries and slots of 512 keys, which kernels take in parts: in shortened entries some parts have no key, and with
-/// a band some queries see those of one part only. Asked with several numbers of threads, which may decide the parts.
+/// Few queries and slots of 512 keys, which kernels split into parts. In shortened entries some parts have no key, and
+/// with a band some queries see keys of one part only. Asked with several numbers of threads, which may decide the
+/// parts.
 void add_decoding(case_list& to) {
   std::vector<std::int32_t> const keys{512, 1, 0, 129, 300};
   for (auto const& [name, queries] : {std::pair{"decode", std::vector<std::int32_t>{1, 1, 1, 1, 1}},
@@ -207,7 +209,7 @@ void add_entries(case_list& to) {
     pack_keys(keys_only, 2);
     list.add(check, name + "-keys", std::move(keys_only));
   });
-  // One entry is NaN throughout: its neighbours in the packed tensors are not.
+  // One entry is NaN throughout; its neighbours in the packed tensors are not.
   auto random = to.random("packed", "poisoned-neighbour");
   problem_draft draft = entries_of(entry_cases()[0], to, random);
   for (std::int64_t i = 0; i < 3; ++i) poison(draft.q, 2, i, std::nan(""));
@@ -249,7 +251,7 @@ void add_pages(case_list& to) {
     page_keys(draft, {.page = page, .shared = true}, random);
     to.add("pages", name, std::move(draft));
   }
-  // A window that begins in the middle of a page, and one whose first pages nobody needs.
+  // A window that begins in the middle of a page, and a window whose first pages no query needs.
   auto random = to.random("pages", "window-over-pages");
   problem_draft draft = gaussian({2, 2, 2, 3, 45, 16, 16}, to.type(), random);
   draft.band = {0, 20, 0}, draft.align = 1;
@@ -285,7 +287,7 @@ void add_block_masks(case_list& to) {
       for (std::size_t at = 0; at < draft.block_mask->bytes.size(); ++at)
         byte[at] = all || random.below(2) == 0 ? static_cast<std::uint8_t>(kind == "bytes" ? 1 + random.below(255) : 1)
                                                : std::uint8_t{0};
-      // Rows of blocks that are set throughout and not at all.
+      // Rows of blocks with all blocks set, and with none.
       std::int64_t const columns = draft.block_mask->layout.shape[3];
       if (draft.block_mask->layout.shape[2] > 1 && !all)
         std::fill_n(byte, columns, std::uint8_t{0}), std::fill_n(byte + columns, columns, std::uint8_t{1});

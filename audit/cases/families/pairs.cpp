@@ -76,8 +76,8 @@ std::string_view field_of(std::string_view option) {
   return option;
 }
 
-/// Every pair in the sizes s. Alone, the options have checks of their own, but for decode, softcap and those that the
-/// plain form of this check begins with.
+/// Every pair in the sizes s. Single options have checks of their own, except decode, softcap and the options with
+/// which the plain form of this check begins.
 void add_pairs_of(case_list& to, std::string_view prefix, problem::sizes const& sizes) {
   for (auto first = features().begin(); first != features().end(); ++first)
     for (auto second = first; second != features().end(); ++second) {
@@ -100,7 +100,7 @@ void add_pairs_of(case_list& to, std::string_view prefix, problem::sizes const& 
 
 }  // namespace
 
-/// Pairs where n = m, which most kernels take, and where n ≠ m and dv ≠ d.
+/// Pairs with n = m, which most kernels support, and with n ≠ m and dv ≠ d.
 void add_pairs(case_list& to) {
   add_pairs_of(to, "square-", {2, 2, 2, 24, 24, 8, 8});
   add_pairs_of(to, "", {2, 2, 2, 9, 25, 8, 6});

@@ -1,4 +1,4 @@
-// What O alone can show of a kernel: its weights, where V is the identity; the keys that it reads, where Q = 0.
+// Facts about a kernel that O alone can show: its weights, if V is the identity; the keys that it reads, if Q = 0.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -51,7 +51,7 @@ void add_weights(case_list& to) {
 void add_visibility_probe(case_list& to) {
   auto const probe = [&](std::string const& name, std::int64_t n, std::int64_t m, auto&& change,
                          std::int64_t key_heads = 2) {
-    // As many columns as dimensions: those without a digit are 0.
+    // As many columns as dimensions: columns without a digit are 0.
     std::int64_t const d = (probe::columns(to.type(), m) + 7) / 8 * 8;
     problem_draft draft = blank({1, 2, key_heads, n, m, d, d}, to.type());
     std::int64_t const digits = probe::digits(to.type());

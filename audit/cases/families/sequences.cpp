@@ -32,8 +32,8 @@ void add_stale(case_list& to) {
              [&](random_stream& random) { return gaussian({1, 2, 2, 1, 16, 8, 8}, to.type(), random); });
 }
 
-/// The same problem again, with other numbers of threads, and its batch entries and heads alone; where rows are not as
-/// many as keys, a row alone too.
+/// The same problem again, with other numbers of threads, and its batch entries and heads alone. If there are more or
+/// fewer rows than keys, also one row alone.
 void add_determinism(case_list& to, std::string const& name, problem::sizes const& s) {
   auto random = to.random("determinism", name);
   audit_case& added = to.add("determinism", name, gaussian(s, to.type(), random));
@@ -61,7 +61,7 @@ void add_determinism(case_list& to, std::string const& name, problem::sizes cons
   part("query 5 alone", chosen, {0, 0, 5});
 }
 
-/// Splits the keys at `cuts`: the outputs of the parts, merged by their LSE, must be those of the whole.
+/// Splits the keys at `cuts`: the outputs of the parts, merged by their LSE, must equal the outputs of the whole.
 void add_split(case_list& to) {
   auto const cut = [&](char const* name, problem_draft whole, std::vector<std::int64_t> cuts) {
     audit_case& added = to.add("split-and-merge", name, std::move(whole));

@@ -61,7 +61,7 @@ void add_strides(case_list& to) {
   problem::sizes const square{2, 2, 2, 16, 16, 8, 8}, s{2, 2, 2, 5, 11, 6, 7};
   auto alone = to.random("strides", "alone");
   problem_draft const compact = gaussian(square, to.type(), alone);
-  to.add("strides", "compact", compact);  // what the next ones ask, without gaps
+  to.add("strides", "compact", compact);  // the next cases without gaps
   for (std::int64_t const gap : {1, 8}) {
     problem_draft strided = compact;
     for (owned_tensor* t : {&strided.q, &strided.k, &strided.v}) *t = padded(*t, gap);

@@ -7,7 +7,7 @@
 namespace attest::audit {
 namespace {
 
-/// Elements to … to + count − 1 of t := those of `source` from `from` on.
+/// Elements to … to + count − 1 of t := the elements of `source` from `from` on.
 void copy_row(owned_tensor& t, std::size_t to, owned_tensor const& source, std::size_t from, std::int64_t count) {
   std::size_t const width = problem::size_of(t.type);
   std::memmove(t.bytes.data() + to * width, source.bytes.data() + from * width,

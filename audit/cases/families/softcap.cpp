@@ -16,8 +16,7 @@ void add_softcap(case_list& to) {
     draft.softcap = cap;
     return draft;
   };
-  // Scores far below the cap, near it, and far above: where tanh is nearly the identity, where it bends, where it is
-  // flat.
+  // Scores far below the cap, near it, and far above: tanh is nearly the identity there, bends, or is flat.
   for (double const cap : {0.5, 2.0, 30.0, 50.0})
     for (double const spread : {0.1, 1.0, 8.0, 64.0}) {
       std::string const name = fmt::format("cap{}-spread{}", cap, spread);
@@ -25,7 +24,7 @@ void add_softcap(case_list& to) {
       if (spread == 1) to.add("softcap", name + named_sizes(odd), capped(cap, spread, name, odd));
     }
   to.add("softcap", "cap2-d64", capped(2, 4, "cap2-d64", {1, 2, 2, 16, 16, 64, 64}));
-  // A bias larger than the cap shows whether it was added before or after the cap; so does −∞, which a cap would turn
+  // A bias larger than the cap shows whether it was added before or after the cap. So does −∞, which a cap would turn
   // into −c.
   double const minus_infinity = -std::numeric_limits<double>::infinity();
   for (double const cap : {1.0, 30.0}) {
@@ -46,13 +45,13 @@ void add_softcap(case_list& to) {
     draft.band = {odd.m - odd.n, -1, 0};
     to.add("softcap", variant, std::move(draft));
   }
-  // The scale is applied before the softcap, once: applied twice or not at all, it gives another result.
+  // The scale is applied once, before the softcap: if it is applied twice or not at all, the result differs.
   for (double const scale : {-0.5, 0.0, 4.0}) {
     problem_draft draft = capped(2, 1, fmt::format("scale{}", scale), s);
     draft.scale = scale;
     to.add("softcap", fmt::format("scale{}", scale), std::move(draft));
   }
-  // Two keys, d = 1: O shows the full error of tanh, near 0 and where it bends.
+  // Two keys, d = 1: O shows the full error of tanh, both near 0 and in the bend.
   for (double const score : {0x1p-12, 0.25, 1.0, 3.0, 9.0}) {
     std::string const name = fmt::format("two-keys-{:.6g}", score);
     problem_draft draft = blank({1, 1, 1, 1, 2, 1, 2}, to.type());

@@ -1,4 +1,4 @@
-// NaN and infinities at every place a row can read, for rows of every number of keys that a vector leaves a tail of.
+// NaN and infinities at every place that a row can read, for rows of every number of keys that leaves a vector a tail.
 #include <array>
 #include <limits>
 #include <string>
@@ -27,7 +27,7 @@ enum head : std::int64_t {
   head_count
 };
 
-/// Where the special value lies: the query and the key of those heads that have it in one row.
+/// The place of the special value: its query and its key, for heads that have it in one row.
 struct place {
   std::int64_t query = 0, key = 0;
 };
@@ -64,9 +64,9 @@ void put_in_bias(problem_draft& draft, place const& at, random_stream& random) {
 
 }  // namespace
 
-/// Every number of keys up to 17, so every tail of vectors of 2 to 16 elements, and those around 32 and 64. Under
-/// causal query i sees keys 0 … i, so one problem has rows of every number of keys: there the special key is the first,
-/// and in another problem one that is drawn.
+/// Every number of keys up to 17, hence every tail of vectors of 2 to 16 elements, and the numbers around 32 and 64.
+/// Under causal, query i sees keys 0 … i, so one problem has rows of every number of keys. There the special key is the
+/// first; in another problem it is drawn.
 void add_special_values(case_list& to) {
   bool const quick = to.options().quick;
   auto const problem_of = [&](std::int64_t m, random_stream& random) {

@@ -1,12 +1,12 @@
-// Numbers below the smallest normal one that decide the answer: a kernel that reads or writes them as 0 is far off.
+// Numbers below the smallest normal number that decide the answer: a kernel that reads or writes them as 0 is far off.
 #include <cmath>
 
 #include "audit/cases/random.hpp"
 
 namespace attest::audit {
 
-/// With N the smallest normal number: V in [N/4, N/2], where 0 is the answer of a kernel that flushes; K in [−N/2, N/2]
-/// beside q = 2^-4/N, and Q beside such a K, where all scores are equal then. ‖q‖₁·N stays below 1, so that the bound
+/// With N the smallest normal number: V in [N/4, N/2], for which a kernel that flushes answers 0; K in [−N/2, N/2] with
+/// q = 2^-4/N, and Q with such a K, for which flushing makes all scores equal. ‖q‖₁·N stays below 1, so that the bound
 /// of a kernel that does not flush is small. Contracts that permit flushing permit it here too.
 void add_subnormals(case_list& to) {
   problem::sizes const s{1, 2, 2, 16, 16, 8, 8};
@@ -22,7 +22,7 @@ void add_subnormals(case_list& to) {
     draft = gaussian(s, to.type(), random);
     draft.scale = 1;
     fill(in_keys ? draft.k : draft.q, [&](auto...) { return below_normal(random); });
-    // Signs of its own for each row, so that every row has other scores.
+    // Each row has signs of its own, so that every row has other scores.
     fill(in_keys ? draft.q : draft.k, [&](auto...) { return random.below(2) ? large : -large; });
     fill(draft.v, [&](auto, auto, auto j, auto c) { return (j >> c & 1) != 0 ? 1.0 : -1.0; });
     to.add("subnormals", name, std::move(draft));

@@ -70,7 +70,7 @@ void add_masks(case_list& to) {
     std::string const name = fmt::format("random-{}{}", form, named_sizes(odd));
     to.add("masks", name, masked(name, odd, form));
   }
-  // Every byte but 0 attends.
+  // Every byte except 0 attends.
   for (unsigned const byte : {2u, 128u, 255u}) {
     std::string const name = fmt::format("byte-{}", byte);
     problem_draft draft = masked(name, s, "full");
@@ -106,14 +106,14 @@ void add_empty(case_list& to) {
   {
     auto random = to.random("empty-rows", "band-before-keys");
     problem_draft square = gaussian({1, 2, 2, 16, 16, 8, 8}, to.type(), random);
-    square.band = {-7, -1, 0};  // queries 0 … 6 see none
+    square.band = {-7, -1, 0};  // queries 0 … 6 see no key
     to.add("empty-rows", "band-before-keys", std::move(square));
     random = to.random("empty-rows", "band-beyond-keys");
     problem_draft draft = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    draft.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see none
+    draft.band = {0, 0, 0};  // query i sees key i alone: queries 5 … 11 see no key
     to.add("empty-rows", "band-beyond-keys", std::move(draft));
     draft = gaussian({1, 1, 1, 12, 5, 4, 4}, to.type(), random);
-    draft.band = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see none
+    draft.band = {-7, -1, 0};  // bottom-right causal with n > m: queries 0 … 6 see no key
     to.add("empty-rows", "causal-bottom-right-n-above-m", std::move(draft));
     to.add("empty-rows", "no-keys", gaussian({1, 2, 2, 3, 0, 4, 4}, to.type(), random));
   }
@@ -173,7 +173,7 @@ void add_bands(case_list& to) {
   constexpr std::int64_t largest = (std::int64_t{1} << 62) - 1;
   banded("windows", 3, 5, {0, largest, largest});
   banded("bands", 3, 5, {largest, -1, 0});   // everything is visible
-  banded("bands", 3, 5, {-largest, -1, 0});  // nothing is
+  banded("bands", 3, 5, {-largest, -1, 0});  // no key is
 }
 
 void add_heads(case_list& to) {
