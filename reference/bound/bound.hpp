@@ -7,7 +7,7 @@
 // (E1).
 //
 //   facts.hpp         section 1, E2: what is known of one row
-//   terms.hpp         section 3 for a row; H0 and H4 of section 2
+//   terms.hpp         section 3 for a row, in stages; H0 and H4 of section 2
 //   formulas-inl.hpp  section 3 for a key; Corollary W of section 6
 //   column_formulas-inl.hpp  section 3 for a column; section 5, section 9
 //   known_weights.hpp  section 5, the theorem of weights that are known
@@ -103,8 +103,14 @@ class row_bound {
     bool far = false, flushed = false, dominant = true;
   };
 
-  constexpr void rescales(std::vector<key_facts> const& keys);
-  constexpr std::size_t real_keys() const noexcept { return keys_.size() - (terms_.has_sink ? 1 : 0); }
+  // The stages of terms_ (terms.hpp), each with what it finds of the keys.
+  constexpr score_terms scores_of(constant_terms const& terms);
+  constexpr reference_terms references_of(score_terms const& terms) const;
+  constexpr double rescales_of(constant_terms const& terms);
+  constexpr weight_terms weights_of(rescale_terms const& terms);
+  constexpr row_terms sums_of(weight_terms const& terms);
+  constexpr void find_lse_weights();
+  constexpr std::size_t real_keys() const noexcept { return keys_.size() - (facts_->has_sink ? 1 : 0); }
 
   template <class Value>
   constexpr error_bound output_around(double mid, double width, Value&& value) const noexcept;

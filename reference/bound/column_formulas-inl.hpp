@@ -24,7 +24,7 @@ struct column_sizes {
     average_lower = mul_add(weight_lower, size, average_lower);
     shared = mul_add(shared_gamma, size, shared);
   }
-  constexpr void finish(row_terms const& terms) noexcept {
+  constexpr void finish(constant_terms const& terms) noexcept {
     average = average * terms.slack;
     average_lower = average_lower * (2 - terms.slack);
     middle = (average + average_lower) * 0.5;
@@ -34,7 +34,7 @@ struct column_sizes {
 
 /// γ_j·(d_j² + (2/3)u_p²·π_j²) of section 9, d_j = π_j·t_j where z_j < 1, else P_j.
 template <class R>
-constexpr R grouped_variance(row_terms const& terms, R const& group, R const& weight_upper,
+constexpr R grouped_variance(constant_terms const& terms, R const& group, R const& weight_upper,
                              key_errors<R> const& my) noexcept {
   R const of_score = select(my.small, weight_upper * weight_upper * my.t_squared, my.P * my.P);
   return group * (of_score + weight_upper * weight_upper * (terms.u_p * terms.u_p * (2.0 / 3)));
@@ -259,7 +259,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   bound.size = rounded_up(with_output_rounding(model, B * kept, o_size * kept) * terms.slack);
   // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format,
   // and a state below state_limit.
-  bound.judged = both((terms.n * terms.e_tau * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+  bound.judged = both((terms.n * terms.e_tau_g * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
   if (terms.states > 0)
     bound.judged = both(bound.judged, (largest_part(terms, sizes.largest, sizes.sum) + merging) * (kept * (1 + 0x1p-40)) <
                                           R(model.state_limit));

@@ -36,7 +36,7 @@ constexpr R gamma_on(R const& k, double u) noexcept {
 
 /// min(c, S_j) ≥ |c·tanh(a_j/c)| (Lemma 1, Softcap).
 template <class R>
-constexpr R capped_upper(row_terms const& terms, key_numbers<R> const& key) noexcept {
+constexpr R capped_upper(constant_terms const& terms, key_numbers<R> const& key) noexcept {
   return smaller(R(terms.softcap), terms.scale_upper * key.product_upper);
 }
 
@@ -44,7 +44,7 @@ constexpr R capped_upper(row_terms const& terms, key_numbers<R> const& key) noex
 /// E¹_j = E⁰_j, with a softcap (1 + e_c)·E⁰_j + e_c·min(c, S_j) + c·a_t + (1 + c)ω.
 /// Ensures   |ŝ_j − s_j| ≤ E_j (Lemma 1)
 template <class R>
-constexpr R score_error(row_terms const& terms, key_numbers<R> const& key) noexcept {
+constexpr R score_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
   R const bias = absolute(key.bias);
   R product = terms.product_error * (terms.scale_upper * key.product_upper + terms.first_bias * bias) +
               terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm;  // E⁰_j
@@ -57,7 +57,7 @@ constexpr R score_error(row_terms const& terms, key_numbers<R> const& key) noexc
 /// E_⊥: the larger of E_j of a key with q·k = 0 and bias t, and (1 + u_s)[(γ_{k_t} ⊕ u_t)|t| + ω_t + 2ω] + u_s|t| + ω_s.
 /// Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
 template <class R>
-constexpr R sink_error(row_terms const& terms, key_numbers<R> const& key) noexcept {
+constexpr R sink_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
   problem::kernel_model const& model = terms.model;
   R const size = absolute(key.bias);
   R const stored = (1 + model.u_s) * (terms.sink_relative * size + terms.sink_absolute) + model.u_s * size + model.omega_s;
@@ -78,7 +78,7 @@ struct score_extremes {
     return nothing;
   }
 
-  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+  constexpr void add(constant_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     above = larger(above, rounded_up(key.x_upper + E));
     below = larger(below, rounded_down(key.x_lower - E));
     largest_E = larger(largest_E, E);
@@ -100,7 +100,7 @@ struct reference_extremes {
 
   static constexpr reference_extremes none() noexcept { return {R(0), R(0), R(0), R(0)}; }
 
-  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+  constexpr void add(score_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     R const reach = rounded_up(key.score_upper + E);
     auto const in_L = logical_not(rounded_up(key.x_upper + E) < R(terms.keys_below));  // s_j + E_j ≥ M_K⁻
     auto const biased = logical_not(-key.bias < rounded_up(terms.scale_upper * key.product_upper) + E * (1 + 0x1p-50));
@@ -112,7 +112,7 @@ struct reference_extremes {
     reach_beyond_mask_limit = larger(reach_beyond_mask_limit, select(beyond, reach, R(0)));
   }
   /// A sink counts if it lies in L, and is never masked by a bias of its own.
-  constexpr void add_sink(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+  constexpr void add_sink(score_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
     if (rounded_up(key.x_upper + E) < R(terms.keys_below)) return;
     R const reach = rounded_up(key.score_upper + E);
     reach_of_L = larger(reach_of_L, reach);
@@ -133,7 +133,7 @@ struct key_errors {
 
 /// X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ.
 template <class R>
-constexpr R argument_of(row_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
+constexpr R argument_of(rescale_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
   return rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
 }
 
@@ -141,7 +141,7 @@ constexpr R argument_of(row_terms const& terms, key_numbers<R> const& key, R con
 /// Ensures   W_j = C·e^{s_j}(1 + δ_j) + ζ_j with |ln(1 + δ_j)| ≤ z_j, and ζ_j = 0 unless the key is far; for a flushed
 ///           key W_j may also be 0, for a masked one anything below C·e^{s_j + z_j} + ω_W (Lemma 3)
 template <class R>
-constexpr key_errors<R> errors_of_argument(row_terms const& terms, key_numbers<R> const& key, R const& E,
+constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
                                            R const& rescales, R const& X, R const& X_below) noexcept {
   problem::kernel_model const& model = terms.model;
   key_errors<R> my{};
@@ -187,7 +187,7 @@ constexpr key_errors<R> errors_of_argument(row_terms const& terms, key_numbers<R
 
 /// The same with X = X_j of a key (Lemma 3).
 template <class R>
-constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
+constexpr key_errors<R> weight_errors(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
                                       R const& rescales) noexcept {
   R const X = argument_of(terms, key, E);
   return errors_of_argument(terms, key, E, rescales, X, X);
@@ -195,7 +195,7 @@ constexpr key_errors<R> weight_errors(row_terms const& terms, key_numbers<R> con
 
 /// The same of a sink: X_⊥ = max(M⁺ − t, t − M_K⁻) + E_⊥ + …, where only the first entry lies below 0 (Theorem T1).
 template <class R>
-constexpr key_errors<R> sink_errors(row_terms const& terms, key_numbers<R> const& key, R const& E,
+constexpr key_errors<R> sink_errors(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
                                     R const& rescales) noexcept {
   R const below = argument_of(terms, key, E);
   return errors_of_argument(terms, key, E, rescales, larger(below, R(rounded_up(terms.sink_above + terms.X_extra))), below);
@@ -213,7 +213,7 @@ struct weight_sums {
   }
 
   /// group is γ_j of section 9.
-  constexpr void add(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& group,
+  constexpr void add(rescale_terms const& terms, key_numbers<R> const& key, R const& E, R const& group,
                      key_errors<R> const& my) noexcept {
     n_far = n_far + select(my.far, R(1), R(0));
     sum_groups = sum_groups + group;
@@ -241,7 +241,7 @@ struct weight_sums {
 /// share_j = min(1, (π_j + P_j)/D + [far]·ω_W/Λ), 1 where D = 0.
 /// Ensures   W_j/ΣW ≤ share_j (Lemma 5 c)
 template <class R>
-constexpr R share_of(row_terms const& terms, R const& weight_upper, R const& P, decltype(R(0) < R(0)) far) noexcept {
+constexpr R share_of(weight_terms const& terms, R const& weight_upper, R const& P, decltype(R(0) < R(0)) far) noexcept {
   if (!(terms.D_lower > 0)) return R(1);
   return smaller(R(1), (weight_upper + P) / terms.D_lower + select(far, R(terms.far_share()), R(0)));
 }
@@ -252,7 +252,7 @@ constexpr R share_of(row_terms const& terms, R const& weight_upper, R const& P, 
 /// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + κ_j.
 /// Ensures   W_j/ΣW ≤ η_j (Clause D); dominant says whether j is in J
 template <class R>
-constexpr R dominance(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
+constexpr R dominance(weight_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                       decltype(R(0) < R(0))& dominant) noexcept {
   R const gap = rounded_down(terms.dominance_top - rounded_up(key.x_upper + (E + reference_error)));  // g_j
   dominant = logical_not(R(0) < gap);
@@ -272,7 +272,7 @@ struct share_sums {
 
   static constexpr share_sums none() noexcept { return {R(0), R(0), R(0), R(0)}; }
 
-  constexpr void add(row_terms const& terms, R const& share, R const& rescales) noexcept {
+  constexpr void add(constant_terms const& terms, R const& share, R const& rescales) noexcept {
     double const u = terms.model.format.u;
     per_key = per_key + share * gamma_on(terms.height + terms.merges_L + rescales, u);
     rescaled = rescaled + share * gamma_on(terms.merges_L + rescales, u);
@@ -283,7 +283,7 @@ struct share_sums {
 
 /// Γ¹_j = (1 + u_p)(1 + γ_{R_j+1+k_pre+s'}(u_pv)) − 1: what key j meets beside additions, and Δ.
 template <class R>
-constexpr R gamma_beside_sums(row_terms const& terms, R const& rescales) noexcept {
+constexpr R gamma_beside_sums(constant_terms const& terms, R const& rescales) noexcept {
   R const g = gamma_on(1 + terms.model.k_pre + terms.merges_O + rescales, terms.u_pv);
   R const path = (terms.u_p + g + terms.u_p * g) * (1 + 0x1p-50);
   return terms.delta > 0 ? (path + terms.delta + path * terms.delta) * (1 + 0x1p-50) : path;
@@ -295,7 +295,7 @@ constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1;
 /// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a far or flushed key;
 /// z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + γ_{c_m}(1 + γ_{k_x})·ln Z + ε̂ (section 5, second theorem).
 template <class R>
-constexpr R lse_weight_error(row_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
+constexpr R lse_weight_error(rescale_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                              double lambda, decltype(R(0) < R(0)) underflows) noexcept {
   R const z = (E + terms.gamma_x * (terms.lse_above_max + lambda - key.x_lower + E) + reference_error + terms.eps_hat +
                terms.reference_factor * terms.lse_above_max) *

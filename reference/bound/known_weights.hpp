@@ -107,7 +107,7 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
 }
 
 /// Section 5, Theorem (known weights), of every key. key_at(j) is the evaluated_key of position j < n.
-/// Requires  terms after after_shares; keys by rising index
+/// Requires  keys by rising index
 /// Ensures   known.hold only where the theorem applies and keys with at least half of the weight have a known P̂_j
 /// Cost      one exponential a key
 template <class KeyAt>

@@ -14,8 +14,9 @@ constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
 /// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + S − 1) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j} by a sorted
 /// search (E5), for an order by index at most merges + max(rec_j, ⌈N/least_block⌉ − 1), and R = max_j R_j.
 /// Ensures   no path meets more than R_j rescales after key j (Lemma 2)
-constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
-  double const most = terms_.most_rescales();
+constexpr double row_bound::rescales_of(constant_terms const& terms) {
+  auto const& keys = facts_->keys;
+  double const most = terms.most_rescales();
   sorted_.clear();
   for (std::size_t j = 0; j < keys.size(); ++j) sorted_.push_back(rounded_up(keys[j].x_upper + keys_[j].E));
   std::sort(sorted_.begin(), sorted_.end());
@@ -24,12 +25,12 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
     double const lowest = rounded_down(keys[j].x_lower - keys_[j].E);
     auto const above_it = sorted_.end() - std::upper_bound(sorted_.begin(), sorted_.end(), lowest);
     double const rank = static_cast<double>(above_it > 0 ? above_it - 1 : 0);  // without key j itself
-    keys_[j].R = terms_.always_rescales() ? most : smaller(most, rank + terms_.lazy_merges());
+    keys_[j].R = terms.always_rescales() ? most : smaller(most, rank + terms.lazy_merges());
     largest = larger(largest, keys_[j].R);
     auto const equal = std::equal_range(sorted_.begin(), sorted_.end(), rounded_up(keys[j].x_upper + keys_[j].E));
     keys_[j].group = scalar::group_of(static_cast<double>(equal.second - equal.first));
   }
-  if (terms_.follows_index() && largest > terms_.ordered_rescales(0)) {
+  if (terms.follows_index() && largest > terms.ordered_rescales(0)) {
     std::vector<double> highest(keys.size()), lowest(keys.size()), records(keys.size());
     for (std::size_t j = 0; j < keys.size(); ++j) {
       highest[j] = rounded_up(keys[j].x_upper + keys_[j].E);
@@ -40,15 +41,15 @@ constexpr void row_bound::rescales(std::vector<key_facts> const& keys) {
     std::size_t const real = real_keys();
     records_of(std::span(highest).first(real), std::span(lowest).first(real), std::span(records).first(real),
                [&](std::size_t j) { return keys[j].index; }, below, count);
-    if (terms_.has_sink) add_sink_to_records(highest, lowest, records);
+    if (terms.has_sink) add_sink_to_records(highest, lowest, records);
     largest = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {
-      double const ordered = j < real ? terms_.ordered_rescales(records[j]) : terms_.ordered_rescales(records[j]) + 1;
+      double const ordered = j < real ? terms.ordered_rescales(records[j]) : terms.ordered_rescales(records[j]) + 1;
       keys_[j].R = smaller(keys_[j].R, ordered);
       largest = larger(largest, keys_[j].R);
     }
   }
-  terms_.after_rescales(largest);
+  return largest;
 }
 
 constexpr void row_bound::find_known(row_facts const& facts) {
@@ -63,75 +64,100 @@ constexpr void row_bound::find_known(row_facts const& facts) {
       known_);
 }
 
-/// Each loop over the keys needs what the function of row_terms before it has found.
-constexpr void row_bound::evaluate_term(problem::kernel_model const& model, row_facts const& facts) {
-  facts_ = &facts;
-  auto const& keys = facts.keys;
-  terms_.begin(model, facts, keys.size());
-  keys_.assign(keys.size(), key{});
+/// Scores: E_j, M⁺, M⁻ (Lemma 1); H0; the sink.
+constexpr score_terms row_bound::scores_of(constant_terms const& terms) {
+  auto const& keys = facts_->keys;
   std::size_t const real = real_keys();
-  // Scores: E_j, M⁺, M⁻ (Lemma 1); H0; the sink.
   using extremes_of = scalar::score_extremes<double>;
-  auto extremes = facts.has_sink ? extremes_of::none_of_keys() : extremes_of::none();
+  auto extremes = terms.has_sink ? extremes_of::none_of_keys() : extremes_of::none();
   for (std::size_t j = 0; j < real; ++j) {
     auto const k = numbers_of(keys[j]);
-    keys_[j].E = scalar::score_error(terms_, k);
-    extremes.add(terms_, k, keys_[j].E);
+    keys_[j].E = scalar::score_error(terms, k);
+    extremes.add(terms, k, keys_[j].E);
   }
-  if (facts.has_sink) {
+  sink_reach sink;
+  if (terms.has_sink) {
     auto const k = numbers_of(keys[real]);
-    double const E = keys_[real].E = scalar::sink_error(terms_, k);
-    terms_.meet_sink(extremes, k.x_lower, k.x_upper, E);
-    extremes.add(terms_, k, E);
+    double const E = keys_[real].E = scalar::sink_error(terms, k);
+    sink = terms.meet_sink(extremes, k.x_lower, k.x_upper, E);
+    extremes.add(terms, k, E);
     extremes.above = larger(0, extremes.above);
   }
-  terms_.after_scores(extremes);
-  if (!terms_.in_range) return;     // H0: terms_.judged stays false
-  if (terms_.needs_references()) {  // E11
-    auto references = scalar::reference_extremes<double>::none();
-    for (std::size_t j = 0; j < real; ++j) references.add(terms_, numbers_of(keys[j]), keys_[j].E);
-    if (facts.has_sink) references.add_sink(terms_, numbers_of(keys[real]), keys_[real].E);
-    terms_.after_references(references);
-  }
-  rescales(keys);
+  return score_terms(terms, extremes, sink);
+}
 
-  // Weights: z_j, T_j, P_j, D (Lemma 3); H4; Λ_T, Λ_H (Corollary L).
+/// Reference: |s_j| + E_j over L, where E11 asks for it.
+constexpr reference_terms row_bound::references_of(score_terms const& terms) const {
+  if (!terms.needs_references()) return reference_terms(terms);
+  auto const& keys = facts_->keys;
+  std::size_t const real = real_keys();
+  auto references = scalar::reference_extremes<double>::none();
+  for (std::size_t j = 0; j < real; ++j) references.add(terms, numbers_of(keys[j]), keys_[j].E);
+  if (terms.has_sink) references.add_sink(terms, numbers_of(keys[real]), keys_[real].E);
+  return reference_terms(terms, references);
+}
+
+/// Weights: z_j, T_j, P_j, D (Lemma 3); H4; Λ_T, Λ_H (Corollary L).
+constexpr weight_terms row_bound::weights_of(rescale_terms const& terms) {
+  auto const& keys = facts_->keys;
+  std::size_t const real = real_keys();
   auto sums = scalar::weight_sums<double>::none();
+  double sink_slack = 0;
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
     key& my = keys_[j];
-    auto const errors = j < real ? scalar::weight_errors(terms_, k, my.E, my.R) : scalar::sink_errors(terms_, k, my.E, my.R);
-    if (j == real) terms_.sink_slack = rounded_up(terms_.gamma_x * errors.X + errors.reference_error) * (1 + 0x1p-50);
-    sums.add(terms_, k, my.E, my.group, errors);
+    auto const errors = j < real ? scalar::weight_errors(terms, k, my.E, my.R) : scalar::sink_errors(terms, k, my.E, my.R);
+    if (j == real) sink_slack = terms.slack_beside_sink(errors.X, errors.reference_error);
+    sums.add(terms, k, my.E, my.group, errors);
     my.z = errors.z, my.P = errors.P;
-    my.variance = scalar::grouped_variance(terms_, my.group, k.weight_upper, errors);
+    my.variance = scalar::grouped_variance(terms, my.group, k.weight_upper, errors);
     my.reference_error = errors.reference_error, my.far = errors.far, my.flushed = errors.flushed;
   }
-  terms_.after_weights(sums);
+  weight_terms weights(terms, sums, sink_slack);
   for (std::size_t j = 0; j < keys.size(); ++j)
-    if (!keys_[j].far && !keys_[j].flushed) terms_.near_key(keys[j].weight_lower, keys_[j].z);
+    if (!keys_[j].far && !keys_[j].flushed) weights.near_key(keys[j].weight_lower, keys_[j].z);
+  return weights;
+}
 
-  // Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: those of Γ_L and M_L (Lemma 6).
+/// Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: those of Γ_L and M_L (Lemma 6).
+constexpr row_terms row_bound::sums_of(weight_terms const& terms) {
   auto shares = scalar::share_sums<double>::none();
-  for (std::size_t j = 0; j < keys.size(); ++j) {
-    auto const k = numbers_of(keys[j]);
+  for (std::size_t j = 0; j < keys_.size(); ++j) {
+    auto const k = numbers_of(facts_->keys[j]);
     key& my = keys_[j];
-    my.eta = scalar::dominance(terms_, k, my.E, my.reference_error, my.dominant);
-    my.share = scalar::share_of(terms_, k.weight_upper, my.P, my.far);
-    shares.add(terms_, my.share, my.R);
-    my.shared = my.share * scalar::gamma_beside_sums(terms_, my.R);
+    my.eta = scalar::dominance(terms, k, my.E, my.reference_error, my.dominant);
+    my.share = scalar::share_of(terms, k.weight_upper, my.P, my.far);
+    shares.add(terms, my.share, my.R);
+    my.shared = my.share * scalar::gamma_beside_sums(terms, my.R);
   }
-  terms_.after_shares(shares);
-  find_known(facts);
-  if (!terms_.by_lse_alone()) return;
+  return row_terms(terms, shares);
+}
+
+/// Section 5, weights formed by the LSE: U^L_j.
+constexpr void row_bound::find_lse_weights() {
   double const lambda = log_sum_exp_of_term(terms_).size;
   terms_.after_log_sum_exp(lambda);
-  for (std::size_t j = 0; j < keys.size(); ++j) {
+  for (std::size_t j = 0; j < keys_.size(); ++j) {
     key& my = keys_[j];
-    auto const k = numbers_of(keys[j]);
+    auto const k = numbers_of(facts_->keys[j]);
     my.lse_error = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
     my.shared = my.lse_error;
   }
+}
+
+constexpr void row_bound::evaluate_term(problem::kernel_model const& model, row_facts const& facts) {
+  facts_ = &facts;
+  keys_.assign(facts.keys.size(), key{});
+  score_terms const scores = scores_of(constant_terms(model, facts, keys_.size()));
+  if (!scores.scores_in_range) {
+    terms_ = row_terms(scores), known_.hold = false;
+    return;
+  }
+  reference_terms const references = references_of(scores);
+  rescale_terms const rescales(references, rescales_of(references));
+  terms_ = sums_of(weights_of(rescales));
+  find_known(facts);
+  if (terms_.by_lse_alone()) find_lse_weights();
 }
 
 /// Σ_K π_j, not 1 − π_⊥: that would cancel beside a large sink.

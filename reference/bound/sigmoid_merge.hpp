@@ -14,16 +14,6 @@ struct lse_of_merge {
   double per_Y = 0, rest = 0;
 };
 
-/// What row_terms has of merges by LSE.
-struct merge_terms {
-  double states = 0, gamma_states = 0;  ///< μ', γ_{μ'}(u_state): roundings of O between merges by LSE
-  // One part by itself, of which the row's shares say nothing: Γ_L, Ω_O without Σ|v_jc|, and its factor.
-  double gamma_part = 0, lost_in_part = 0, lost_beside_part = 0;
-  // Lemma 8, 0 where nothing is merged by a sigmoid: E_σ, 8μ_σω; Y* = max_j Y_j; Γ_σ of returned weights; Ξ_j.
-  double mixed = 0, lost_when_mixed = 0, widest_Y = 0, gamma_sigmoids = 0;
-  lse_of_merge sigmoid_lse{};
-};
-
 /// μ_σ: merges on a key's way, n − 1 at most where each of n parts is a key. (A merge with a part that saw nothing rounds
 /// nothing: σ is 0 or 1.)
 constexpr double sigmoids_on_way(problem::kernel_model const& model, double n) noexcept {

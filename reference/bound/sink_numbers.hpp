@@ -1,5 +1,4 @@
-// docs/bound.md, sections 3 and 5, of a sink: its numbers. Part of reference/bound/terms.hpp; sink_terms.hpp and
-// sink_factor.hpp fill them.
+// docs/bound.md, sections 3 and 5, of a sink: its numbers. Part of reference/bound/terms.hpp.
 #pragma once
 
 #include "reference/real/outward.hpp"
@@ -24,13 +23,11 @@ struct sink_factor {
   double hull_lost = infinity, hull_slope = infinity;  ///< H_c of the keys alone is at most lost + slope·max|v_jc|
 };
 
-/// What row_terms has of a sink.
-struct sink_terms {
-  // Section 3, A sink: γ_{k_t} ⊕ u_t, and ω_t + 2ω (E_⊥); M_K⁺ − m and
-  // M_K⁻ − m, of the keys alone; max(0, t + E_⊥ − M_K⁻) where a sink may be added at the end, else 0; γ_{k_x}X_⊥ + G_⊥.
-  double sink_relative = 0, sink_absolute = 0, keys_above = 0, keys_below = -infinity, sink_above = 0, sink_slack = 0;
+/// Section 3, A sink: M_K⁺ − m and M_K⁻ − m, of the keys alone; max(0, t + E_⊥ − M_K⁻) where a sink may be added at the
+/// end, else 0.
+struct sink_reach {
+  double keys_above = 0, keys_below = -infinity, sink_above = 0;
   bool sink_in_range = true;  ///< H0: the line on a sink
-  sink_factor factor{};  ///< section 5, Theorem T2
 };
 
 }  // namespace attest::reference

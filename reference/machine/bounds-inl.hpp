@@ -37,7 +37,7 @@ HWY_INLINE double as_number(bool mask) { return mask ? 1 : 0; }
 /// Section 3, Scores (Lemma 1): E_j; s_j + E_j − m and s_j − E_j − m, of which ranks_of makes R_j (E5).
 struct score_error_stage {
   key_columns& keys;
-  row_terms const& terms;
+  constant_terms const& terms;
   double* above;
   accumulator<score_extremes>& found;
   template <class R>
@@ -57,7 +57,7 @@ struct score_error_stage {
 /// Section 3, Reference: g, g⁺ and max_{j∈L} Y_j (E11).
 struct reference_stage {
   key_columns& keys;
-  row_terms const& terms;
+  score_terms const& terms;
   accumulator<reference_extremes>& found;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
@@ -69,7 +69,7 @@ struct reference_stage {
 /// flushed.
 struct weight_error_stage {
   key_columns& keys;
-  row_terms const& terms;
+  rescale_terms const& terms;
   accumulator<weight_sums>& found;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
@@ -94,7 +94,7 @@ struct weight_error_stage {
 /// (Clause D).
 struct share_stage {
   key_columns& keys;
-  row_terms const& terms;
+  weight_terms const& terms;
   bool dominance_matters;
   template <class R>
   struct sums {
@@ -125,7 +125,7 @@ struct share_stage {
 /// Section 5, weights formed by the LSE: U^L_j in place of share_j·Γ¹_j. λ is the bound of Corollary L.
 struct lse_weight_stage {
   key_columns& keys;
-  row_terms const& terms;
+  rescale_terms const& terms;
   double lambda;
   template <class R>
   HWY_INLINE void at(std::size_t j) {
@@ -150,92 +150,83 @@ struct weight_bound_stage {
   }
 };
 
-/// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
-/// handed over to the ball tier.
-inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
-                        key_columns& keys, rank_memory& ranks, known_weights& known, row_terms& terms) {
-  // Scores: E_j, M⁺, M⁻; H0.
-  terms.begin(model, facts, n);
-  std::size_t const real = n - (facts.has_sink ? 1 : 0);  // a sink is the last key
+/// E_j of the n keys; M⁺, M⁻, H0 of the scores. A sink is the last key.
+inline score_terms scores_of(constant_terms const& terms, std::size_t n, key_columns& keys, rank_memory& ranks) {
+  std::size_t const real = n - (terms.has_sink ? 1 : 0);
   ranks.above.resize(std::max(n, ranks.above.size()));
   auto extremes = accumulator<score_extremes>::none();
-  if (facts.has_sink) extremes = {score_extremes<lanes>::none_of_keys(), score_extremes<double>::none_of_keys()};
+  if (terms.has_sink) extremes = {score_extremes<lanes>::none_of_keys(), score_extremes<double>::none_of_keys()};
   score_error_stage scores{keys, terms, ranks.above.data(), extremes};
   each_key(real, scores);
-  {
-    auto const& [wide, single] = extremes;
-    score_extremes<double> found{larger(largest_of(wide.above), single.above),
-                                       larger(largest_of(wide.below), single.below),
-                                       larger(largest_of(wide.largest_E), single.largest_E),
-                                       larger(largest_of(wide.largest_size), single.largest_size),
-                                       larger(largest_of(wide.largest_norm), single.largest_norm),
-                                       larger(largest_of(wide.largest_reach), single.largest_reach)};
-    if (facts.has_sink) {
-      auto const k = numbers_at<double>(keys, real);
-      double const E = sink_error(terms, k);
-      terms.meet_sink(found, k.x_lower, k.x_upper, E);
-      scores.add(real, k, E, found);
-      found.above = larger(0, found.above);
-    }
-    if (!(found.largest_E < 0x1p1000)) return -1;
-    terms.after_scores(found);
+  auto const& [wide, single] = extremes;
+  score_extremes<double> found{larger(largest_of(wide.above), single.above),
+                               larger(largest_of(wide.below), single.below),
+                               larger(largest_of(wide.largest_E), single.largest_E),
+                               larger(largest_of(wide.largest_size), single.largest_size),
+                               larger(largest_of(wide.largest_norm), single.largest_norm),
+                               larger(largest_of(wide.largest_reach), single.largest_reach)};
+  sink_reach sink;
+  if (terms.has_sink) {
+    auto const k = numbers_at<double>(keys, real);
+    double const E = sink_error(terms, k);
+    sink = terms.meet_sink(found, k.x_lower, k.x_upper, E);
+    scores.add(real, k, E, found);
+    found.above = larger(0, found.above);
   }
-  // Reference: g, g⁺; H5.
-  if (terms.needs_references()) {
-    auto references = accumulator<reference_extremes>::none();
-    reference_stage stage{keys, terms, references};
-    each_key(real, stage);
-    auto const& [wide, single] = references;
-    reference_extremes<double> found{larger(largest_of(wide.reach_of_L), single.reach_of_L),
-                                     larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
-                                     larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
-                                     larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)};
-    if (facts.has_sink) found.add_sink(terms, numbers_at<double>(keys, real), keys.E[real]);
-    terms.after_references(found);
-  }
-  // Rescales: R_j, R (Lemma 2); γ_j of section 9.
-  terms.after_rescales(rescales_of(terms, std::span(keys.j).first(n), ranks, std::span(keys.R).first(n),
-                                   std::span(keys.group).first(n)));
+  return score_terms(terms, found, sink);
+}
 
-  // Weights: z_j, T_j, P_j, D; H4; Λ_T, Λ_H of Corollary L.
+/// g, g⁺; H5.
+inline reference_terms references_of(score_terms const& terms, std::size_t n, key_columns& keys) {
+  if (!terms.needs_references()) return reference_terms(terms);
+  std::size_t const real = n - (terms.has_sink ? 1 : 0);
+  auto references = accumulator<reference_extremes>::none();
+  reference_stage stage{keys, terms, references};
+  each_key(real, stage);
+  auto const& [wide, single] = references;
+  reference_extremes<double> found{larger(largest_of(wide.reach_of_L), single.reach_of_L),
+                                   larger(largest_of(wide.reach_of_unmasked), single.reach_of_unmasked),
+                                   larger(largest_of(wide.reach_of_unbiased), single.reach_of_unbiased),
+                                   larger(largest_of(wide.reach_beyond_mask_limit), single.reach_beyond_mask_limit)};
+  if (terms.has_sink) found.add_sink(terms, numbers_at<double>(keys, real), keys.E[real]);
+  return reference_terms(terms, found);
+}
+
+/// z_j, T_j, P_j, D; H4; Λ_T, Λ_H of Corollary L.
+inline weight_terms weights_of(rescale_terms const& terms, std::size_t n, key_columns& keys) {
+  std::size_t const real = n - (terms.has_sink ? 1 : 0);
   auto sums = accumulator<weight_sums>::none();
   weight_error_stage weights{keys, terms, sums};
   each_key(real, weights);
-  if (facts.has_sink) {
+  double sink_slack = 0;
+  if (terms.has_sink) {
     auto const k = numbers_at<double>(keys, real);
     auto const my = sink_errors(terms, k, keys.E[real], keys.R[real]);
-    terms.sink_slack = rounded_up(terms.gamma_x * my.X + my.reference_error) * (1 + 0x1p-50);
+    sink_slack = terms.slack_beside_sink(my.X, my.reference_error);
     weights.add(real, k, keys.E[real], my);
   }
-  {
-    auto const& [wide, single] = sums;
-    terms.after_weights(weight_sums<double>{sum_of(wide.n_far) + single.n_far, sum_of(wide.D_lower) + single.D_lower,
-                                            sum_of(wide.one_minus_D) + single.one_minus_D,
-                                            sum_of(wide.sum_P) + single.sum_P, sum_of(wide.sum_U) + single.sum_U,
-                                            sum_of(wide.sum_groups) + single.sum_groups,
-                                            sum_of(wide.sum_grouped_squares) + single.sum_grouped_squares,
-                                            larger(largest_of(wide.largest_weight), single.largest_weight),
-                                            larger(largest_of(wide.largest_T), single.largest_T),
-                                            larger(largest_of(wide.kappa_beside_gap), single.kappa_beside_gap),
-                                            larger(largest_of(wide.largest_near_X), single.largest_near_X),
-                                            larger(largest_of(wide.largest_stored), single.largest_stored),
-                                            larger(largest_of(wide.dominance_top), single.dominance_top)});
-  }
+  auto const& [wide, single] = sums;
+  weight_sums<double> const found{sum_of(wide.n_far) + single.n_far,
+                                  sum_of(wide.D_lower) + single.D_lower,
+                                  sum_of(wide.one_minus_D) + single.one_minus_D,
+                                  sum_of(wide.sum_P) + single.sum_P,
+                                  sum_of(wide.sum_U) + single.sum_U,
+                                  sum_of(wide.sum_groups) + single.sum_groups,
+                                  sum_of(wide.sum_grouped_squares) + single.sum_grouped_squares,
+                                  larger(largest_of(wide.largest_weight), single.largest_weight),
+                                  larger(largest_of(wide.largest_T), single.largest_T),
+                                  larger(largest_of(wide.kappa_beside_gap), single.kappa_beside_gap),
+                                  larger(largest_of(wide.largest_near_X), single.largest_near_X),
+                                  larger(largest_of(wide.largest_stored), single.largest_stored),
+                                  larger(largest_of(wide.dominance_top), single.dominance_top)};
+  weight_terms result(terms, found, sink_slack);
   for (std::size_t j = 0; j < n; ++j)
-    if (keys.near[j] > 0) terms.near_key(keys.weight_lower[j], keys.z[j]);
+    if (keys.near[j] > 0) result.near_key(keys.weight_lower[j], keys.z[j]);
+  return result;
+}
 
-  // Dominance and Sums: η_j, share_j, Γ_L; E6.
-  auto total = accumulator<share_stage::sums>::none();
-  share_stage shares{keys, terms, with_weights || !terms.theorem_is_sharpest, total};
-  each_key(n, shares);
-  {
-    auto const& wide = total.wide.shares;
-    auto const& single = total.single.shares;
-    terms.after_shares(share_sums<double>{sum_of(wide.per_key) + single.per_key,
-                                          sum_of(wide.rescaled) + single.rescaled, sum_of(wide.nodes) + single.nodes,
-                                          larger(largest_of(wide.largest_share), single.largest_share)});
-  }
-  if (!shares.dominance_matters && !terms.theorem_is_sharpest) return -1;
+/// Section 5: known weights; weights formed by the LSE.
+inline void find_other_weights(std::size_t n, key_columns& keys, known_weights& known, row_terms& terms) {
   find_known_weights(
       terms, n,
       [&keys](std::size_t j) {
@@ -243,12 +234,37 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
                              keys.E[j], keys.R[j],       keys.P[j],       keys.reference_error[j], keys.near[j] > 0};
       },
       known);
-  if (terms.by_lse_alone()) {
-    double const lambda = log_sum_exp_of_term(terms).size;
-    terms.after_log_sum_exp(lambda);
-    lse_weight_stage stage{keys, terms, lambda};
-    each_key(n, stage);
-  }
+  if (!terms.by_lse_alone()) return;
+  double const lambda = log_sum_exp_of_term(terms).size;
+  terms.after_log_sum_exp(lambda);
+  lse_weight_stage stage{keys, terms, lambda};
+  each_key(n, stage);
+}
+
+/// Computes terms and the arrays of `keys` from E on. Returns Σ_{j∉J} η_j, or a negative number if the row must be
+/// handed over to the ball tier; then `terms` is as before.
+inline double bound_row(std::size_t n, problem::kernel_model const& model, row_scalars const& facts, bool with_weights,
+                        key_columns& keys, rank_memory& ranks, known_weights& known, row_terms& terms) {
+  score_terms const scores = scores_of(constant_terms(model, facts, n), n, keys, ranks);
+  if (!(scores.largest_E < 0x1p1000)) return -1;
+  reference_terms const references = references_of(scores, n, keys);
+  double const R = rescales_of(references, std::span(keys.j).first(n), ranks, std::span(keys.R).first(n),
+                               std::span(keys.group).first(n));
+  weight_terms const weights = weights_of(rescale_terms(references, R), n, keys);
+
+  // Dominance and Sums: η_j, share_j, Γ_L; E6.
+  auto total = accumulator<share_stage::sums>::none();
+  share_stage shares{keys, weights, with_weights || !weights.may_be_sharpest, total};
+  each_key(n, shares);
+  auto const& wide = total.wide.shares;
+  auto const& single = total.single.shares;
+  row_terms const found(weights, share_sums<double>{sum_of(wide.per_key) + single.per_key,
+                                                    sum_of(wide.rescaled) + single.rescaled,
+                                                    sum_of(wide.nodes) + single.nodes,
+                                                    larger(largest_of(wide.largest_share), single.largest_share)});
+  if (!shares.dominance_matters && !found.theorem_is_sharpest) return -1;
+  terms = found;
+  find_other_weights(n, keys, known, terms);
   if (with_weights) {
     weight_bound_stage bounds{keys, terms};
     each_key(n, bounds);

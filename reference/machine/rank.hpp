@@ -71,9 +71,9 @@ inline double ranks_of(rank_memory& memory, double most, double more, std::span<
   return largest;
 }
 
-/// R_j and γ_j, as row_bound::rescales finds them; returns R. On entry, rescales holds s_j − E_j − m; memory.above
+/// R_j and γ_j, as row_bound::rescales_of finds them; returns R. On entry, rescales holds s_j − E_j − m; memory.above
 /// holds s_j + E_j − m. `index` holds the absolute indices of the keys.
-inline double rescales_of(row_terms const& terms, std::span<std::int64_t const> index, rank_memory& memory,
+inline double rescales_of(constant_terms const& terms, std::span<std::int64_t const> index, rank_memory& memory,
                           std::span<double> rescales, std::span<double> group) {
   std::size_t const n = rescales.size();
   double const most = terms.most_rescales();

@@ -271,6 +271,22 @@ TEST_CASE("the theorem is silent where a contract does not declare enough", "[un
   CHECK(!holds([](kernel_model& m) { m.u_p = 0, m.omega_p = 0; }));
 }
 
+TEST_CASE("a row that H0 refuses has nothing of the known weights of the row before", "[unit]") {
+  auto model = narrow_kernel{}.model<problem::bf16>(5);
+  model.sink_form = problem::sink_form::rescale;
+  model.u_t = 0.5;  // E_⊥ is above Θ/8: T1 refuses the second row, T2 judges it
+  auto refused = with_scores({0, -0.3F, -0.6F}, {1, 2, 3});
+  refused.sink = {3e37F};
+  bound_check<float> const known(with_scores({0, -0.3F, -0.6F, -0.9F, -1.2F}, {1, 2, 3, 4, 5})), second(refused);
+  reference::row_bound bound;
+  reference::compiled::evaluate(bound, model, known.facts());
+  REQUIRE(known.output_bound(bound).known_size < reference::infinity);
+  reference::compiled::evaluate(bound, model, second.facts());
+  REQUIRE(!bound.terms().judged);
+  REQUIRE(bound.says_anything());
+  CHECK(second.output_bound(bound).known_center == second.output_bound(second.bound(model)).known_center);
+}
+
 TEST_CASE("rounding to few bits is that of the element types", "[unit]") {
   auto const same = [](auto element) {
     using E = decltype(element);

@@ -3,16 +3,18 @@
 usage: bound_table.py ROOT    exit status 1 and a line for each fault
 
 Each function in the column "functions" must be defined in the file that is named before it, each field in the column
-"fields" must be a field of a struct in that file. Each field of problem/kernel_model.hpp, of the facts and of row_terms
-must have a row.
+"fields" must be a field of a struct in that file. Each field of problem/kernel_model.hpp, of the facts and of the stages
+of row_terms must have a row.
 """
 import pathlib
 import re
 import sys
 
 PAGE, MODEL = "docs/bound.md", "problem/kernel_model.hpp"
-IN_THE_TABLE = {"reference/bound/facts.hpp": ("key_facts", "row_scalars"), "reference/bound/terms.hpp": ("row_terms",),
-                "reference/bound/sink_numbers.hpp": ("sink_terms",), "reference/bound/sigmoid_merge.hpp": ("merge_terms",)}
+IN_THE_TABLE = {"reference/bound/" + file: structs for file, structs in {
+    "facts.hpp": ("key_facts", "row_scalars"), "constant_terms.hpp": ("constant_terms",),
+    "score_terms.hpp": ("score_terms", "reference_terms"), "weight_terms.hpp": ("rescale_terms", "weight_terms"),
+    "terms.hpp": ("row_terms",), "sink_numbers.hpp": ("sink_reach",)}.items()}
 DECLARATION = re.compile(r"^\s*(?!friend |using |constexpr |static )[\w:]+(?:<\w+>)? ([A-Za-z_][^;(]*);", re.MULTILINE)
 
 
@@ -61,7 +63,7 @@ def is_defined(name: str, code: str) -> bool:
     for at in re.finditer(r"(?<![\w.>])" + name + r"\(", code):
         if re.match(r"(?:\s+(?:const|noexcept))*\s*\{", code[closing(code, at.end()):]):
             return True
-    return f"struct {name} {{" in code
+    return re.search(r"struct " + name + r"\b[^;{]*\{", code) is not None
 
 
 def faults(root: pathlib.Path) -> list[str]:
