@@ -13,11 +13,11 @@
 
 namespace attest::fast {
 
-/// `here` says which operations: a function that returns a table, and null where there are none.
+/// `here` chooses the operations: it returns a table, or null if there is none.
 ///
-/// Two dimensions of a query and of a key are a pair, and two neighbouring keys of a column of V. Keys 2p and 2p + 1 of
-/// a key block are pair p, whatever is visible: a key that is not has the weight 0, which adds nothing to a sum. Where
-/// dimensions or keys do not fill the last chunk of pairs, zeros do.
+/// Two dimensions of a query or of a key are a pair, and so are two neighbouring keys of a column of V. Keys 2p and 2p
+/// + 1 of a key block are pair p, whether visible or not: an invisible key has the weight 0, which adds nothing to a
+/// sum. If dimensions or keys do not fill the last chunk of pairs, zeros do.
 template <bf16_pair_operations const* (*here)() noexcept>
 class bf16_products {
  public:
@@ -51,7 +51,8 @@ class bf16_products {
     return scale_.fits ? 0 : scale_.exponent;
   }
 
-  /// Packs what the strips need of key block `keys`, of which they see `seen`, and few queries cannot read where it lies.
+  /// Packs the rows of key block `keys` that the strips need, except rows that few queries can read where they lie. The
+  /// strips see `seen` of the block.
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     rows_.K.enter(keys), rows_.V.enter(keys);
     bool const few = strips_.rows <= pairs_.few_rows, whole = strips_.first->whole;
@@ -110,7 +111,7 @@ class bf16_products {
   }
 
  private:
-  /// The arrays of a workspace have memory for as many pairs as numbers; what a pair is in is written as pairs alone.
+  /// The arrays of a workspace have memory for as many pairs as numbers; an array of pairs is written only as pairs.
   static bf16_pair* words(T* array) noexcept { return reinterpret_cast<bf16_pair*>(array); }
 
   std::int64_t whole_chunks(std::int64_t pairs) const noexcept { return rounded_up(pairs, pairs_.chunk); }
@@ -160,7 +161,7 @@ class bf16_products {
   }
 
   /// Packs the panels of K that `some` names, relative to the key block: [keys/panel, depth_, panel]. Pairs are as long
-  /// as the numbers that the transposition moves. What lies behind the entry's last key is 0.
+  /// as the numbers that the transposition moves. Columns behind the entry's last key are 0.
   void pack_keys(interval const& keys, interval const& some) noexcept {
     for (std::int64_t j = some.first; j < some.last; j += panel) {
       interval const rows{std::min(keys.first + j, keys.last), std::min(keys.first + j + panel, keys.last)};
@@ -172,9 +173,9 @@ class bf16_products {
     }
   }
 
-  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key that is in a chunk with one of
-  /// them, and not among them, counts as 0, and so do the columns behind dv.
-  /// Returns  whether all values are finite
+  /// Packs the rows `seen` of V in pairs of keys: [dv/panel, key_block/2, panel]. A key outside `seen` in the same
+  /// chunk counts as 0, and so do the columns behind dv.
+  /// Returns   whether all values are finite
   bool pack_values(interval const& keys, interval const& seen) noexcept {
     E const* list[key_block];
     rows_.V.list(seen, list);
@@ -215,7 +216,7 @@ class bf16_products {
   std::int64_t depth_;  ///< pairs of dimensions
   key_panels<E> rows_;
   bool keys_in_place_ = false, values_in_place_ = false;  ///< of the key block that was entered last
-  bool values_are_finite_ = false;                        ///< those that were packed
+  bool values_are_finite_ = false;                        ///< of the packed values
 };
 
 }  // namespace attest::fast

@@ -23,8 +23,8 @@ inline std::int64_t second_level_cache() noexcept {
 #endif
 }
 
-/// Bytes of the third-level cache that the first core has, alone or with others, or 32 MiB if the system does not report it.
-/// (sysconf counts those of a whole AMD processor together, of which one core fills only its own.)
+/// Bytes of the third-level cache that the first core has, alone or with others, or 32 MiB if the system does not
+/// report it. (sysconf adds the caches of a whole AMD processor together, but one core fills only its own.)
 inline std::int64_t third_level_cache() noexcept {
   static std::int64_t const size = [] {
     long long kib = 0;

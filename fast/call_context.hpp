@@ -1,4 +1,4 @@
-// What the tasks of one call share, and what one of them is.
+// The data that the tasks of one call share, and the description of one task.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct query_block {
   interval splits{};  ///< split c is keys [c·split, (c+1)·split)
 };
 
-/// What all tasks of a call share.
+/// The data that all tasks of a call share.
 template <class E>
 struct call_context {
   problem::instance<E> const& instance;

@@ -10,11 +10,11 @@
 
 namespace attest::fast {
 
-/// What becomes of subnormal numbers.
+/// The treatment of subnormal numbers.
 enum class subnormals : std::uint8_t { flushed, kept };
 
-/// While the guard lives: rounding to nearest, no traps, and subnormal numbers flushed to 0 where the processor can do
-/// that (a multiply-add with a subnormal operand takes a hundred times as long), unless they shall be kept. Its
+/// While the guard lives: rounding to nearest, no traps, and subnormal numbers flushed to 0 if the processor can do
+/// that, unless they shall be kept. (A multiply-add with a subnormal operand takes a hundred times as long.) Its
 /// destructor restores everything, flags too.
 class float_environment {
  public:

@@ -26,8 +26,8 @@ template <class Run>
 void for_ranges(std::int64_t count, int threads, Run const& run) {
   if (threads == 1 || count == 1) return run(0, count);
   namespace tbb = oneapi::tbb;
-  // Tasks neither wait nor start other tasks, so no schedule can deadlock, and no task can interrupt another one that
-  // uses the memory of its thread.
+  // Tasks neither wait nor start other tasks. Hence no schedule can deadlock, and no task can interrupt another task
+  // that uses the memory of its thread.
   arena_of_this_thread(threads).execute([&] {
     tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, count, 1),
                       [&](auto const& range) { run(range.begin(), range.end()); });

@@ -10,10 +10,10 @@
 
 namespace attest::fast {
 
-/// A place in the list of what release_memory() frees, from construction to destruction.
+/// A place in the list of memory that release_memory() frees, from construction to destruction.
 class releasable {
  public:
-  /// `release` frees what is at `kept` and returns its bytes.
+  /// `release` frees the memory at `kept` and returns its bytes.
   /// Throws  std::bad_alloc
   using release = std::int64_t (*)(void* kept) noexcept;
   releasable(void* kept, release how);
@@ -21,7 +21,7 @@ class releasable {
   releasable(releasable const&) = delete;
   releasable& operator=(releasable const&) = delete;
 
-  /// Held by whoever uses the memory. Its thread is the only one that waits for it.
+  /// Held while the memory is used. Only its own thread waits for it.
   std::mutex used;
 
  private:
@@ -30,7 +30,7 @@ class releasable {
   release release_;
 };
 
-/// What one thread keeps for the calls of an element type.
+/// The memory that one thread keeps for the calls of an element type.
 template <class E>
 struct thread_memory {
   scratch arrays;

@@ -1,4 +1,5 @@
-// libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>, and what <attest/builtin.h> adds to it.
+// libattest_kernel.so: the fast kernel behind the C interface of <attest/kernel.h>, and the functions of
+// <attest/builtin.h>.
 #include <string>
 #include <variant>
 

@@ -35,7 +35,7 @@ class key_panels {
 
   rows_type K, V;
 
-  /// K and V are those of entry b and this kv head. (Where there is nothing to read they stay undescribed.)
+  /// Describes K and V of entry b and this kv head. (If there is nothing to read they stay undescribed.)
   void describe(problem::instance<E> const& instance, std::int64_t b, std::int64_t kv_head) noexcept {
     if (instance.keys(b) == 0) return;
     if (size_.d > 0) K.describe(instance.k(), b, kv_head);

@@ -1,4 +1,4 @@
-// The rows of K or V that a query block reads: those of one entry and one kv head, at one stride or in pages.
+// The rows of K or V that a query block reads: rows of one entry and one kv head, at one stride or in pages.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace attest::fast {
 
-/// A **run** is rows at one stride: all of them, or those of one page. An entry of the block table is followed when
-/// rows of its page are asked for, and never else. `most` is the size of the largest key block.
+/// A **run** is rows at one stride: all rows, or the rows of one page. An entry of the block table is followed only if
+/// rows of its page are asked for. `most` is the size of the largest key block.
 template <class E, std::int64_t most>
 class key_rows {
  public:
@@ -31,10 +31,10 @@ class key_rows {
 
   std::int64_t stride() const noexcept { return stride_; }
   bool are_paged() const noexcept { return page_ != 0; }
-  /// Do runs begin and end where lanes do (but for the last one)?
+  /// Do runs begin and end where lanes do? The end of the last run does not count.
   bool runs_fill_lanes() const noexcept { return page_ % sum_lanes == 0; }
 
-  /// Where the rows begin that follow these by one key block, if they lie in one run and before row `last`; else null.
+  /// The place of the rows that follow these by one key block, if they lie in one run and before row `last`; else null.
   E const* one_block_on(interval const& rows, std::int64_t last) const noexcept {
     interval const on = moved_on(rows);
     if (on.last > last) return nullptr;
@@ -64,7 +64,7 @@ class key_rows {
     });
     return to;
   }
-  /// The same of the rows that follow these by one key block, if they lie before row `last`; else null.
+  /// The same for the rows that follow these by one key block, if they lie before row `last`; else null.
   E const* const* list_one_block_on(interval const& rows, std::int64_t last, E const** to) const noexcept {
     return moved_on(rows).last <= last ? list(moved_on(rows), to) : nullptr;
   }

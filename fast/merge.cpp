@@ -140,7 +140,8 @@ class row_merger {
     }
   }
 
-  /// m + ln l, m the largest LSE. f32: computed in double and rounded once. f64: one rounding and that of the logarithm.
+  /// m + ln l, m the largest LSE. f32: computed in double and rounded once. f64: one rounding and the rounding of the
+  /// logarithm.
   static T log_sum_exp(T m, T l) noexcept {
     return static_cast<T>(static_cast<double>(m) + natural_log(static_cast<double>(l)));
   }

@@ -20,7 +20,7 @@ std::array<std::int64_t, 3> outer_strides(DLTensor const& tensor) noexcept {
   return {tensor.strides[0], tensor.strides[1], tensor.strides[2]};
 }
 
-/// A descriptor whose shape is that of the first axes of `shape`, in memory that it may lie in.
+/// A descriptor with the shape of the first axes of `shape`, in memory that it may lie in.
 problem::result<problem::erased_tensor> checked(char const* name, DLTensor const* from, int rank,
                                                 std::array<std::int64_t, 4> const& shape) {
   using problem::checks::fault;

@@ -14,14 +14,14 @@ namespace {
 /// Scores that a thread may keep for weights in bf16 and f16, whose output cannot hold them.
 constexpr std::int64_t scores_kept = std::int64_t{1} << 20;
 
-/// A block mask shows a key block to a part of the rows of a query block. So four times as many rows share its packing, and
-/// the cache still holds most of what the rows that see it need.
+/// A block mask shows a key block to a part of the rows of a query block. So four times as many rows share its packing,
+/// and the cache still holds most of the data that these rows need.
 constexpr std::int64_t caches_of_block_mask = 4;
 
 /// Multiply-adds below which a second thread costs more than it gains.
 constexpr double work_worth_a_thread = 4e6;
 
-/// The second-level cache to plan for, in bytes: the one that was asked for, or what there is.
+/// The second-level cache to plan for, in bytes: the requested one, or the machine's.
 std::int64_t cache_or_own(std::int64_t asked) noexcept { return asked > 0 ? asked : second_level_cache(); }
 
 /// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head. slot: keys

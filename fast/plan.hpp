@@ -1,5 +1,5 @@
-// How the work of one call is cut, as data, decided before it starts from its sizes, the threads and this machine's
-// caches. Key blocks and splits, which results depend on, are those of blocking_of<T> everywhere; no result depends on
+// How the work of one call is divided, as data, decided before it starts from its sizes, the threads and this machine's
+// caches. Results depend on key blocks and splits, which are the same everywhere (blocking_of<T>). No result depends on
 // the rest.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace attest::fast {
 
 struct plan {
   int threads = 1;              ///< threads to use; 1 if the work is too small to gain from a second
-  std::int64_t cache = 0;       ///< bytes of second-level cache that a core has, or that was asked for; more for block masks
+  std::int64_t cache = 0;       ///< bytes of second-level cache: of a core, or as asked for; more for block masks
   std::int64_t key_block = 1;   ///< keys of one key block
   std::int64_t splits = 1;      ///< partial rows of a query, merged in order; of the entry with the most keys
   std::int64_t rows = 0;        ///< queries of one kv head, those of all heads that read it, of the largest entry
@@ -30,7 +30,7 @@ struct plan {
   std::vector<std::int64_t> ends{};  ///< tasks of entries 0 … e, for each e; empty where all entries have as many
 };
 
-/// What a call of this plan needs of its workspaces.
+/// The requirements of a call of this plan on its workspaces.
 template <class E>
 typename workspace<working<E>>::requirements requirements_of(plan const& cut) noexcept {
   return {cut.splits > 1, is_narrow<E> || cut.paged, cut.kept, cut.block_mask};
@@ -39,8 +39,8 @@ typename workspace<working<E>>::requirements requirements_of(plan const& cut) no
 /// Threads for so many multiply-adds, at most `at_most`, 0 = the kernel's own choice.
 int threads_for(double work, int at_most);
 
-/// The plan of fast::attention for a call of these sizes, all of whose entries fill their slots. threads and cache are those
-/// of fast::options.
+/// The plan of fast::attention for a call of these sizes, all of whose entries fill their slots. threads and cache are
+/// members of fast::options.
 template <problem::floating_element E>
 plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::int64_t cache = 0);
 
@@ -48,7 +48,7 @@ plan plan_of(problem::sizes const& size, bool with_weights, int threads, std::in
 template <problem::floating_element E>
 plan plan_of(problem::instance<E> const& instance, bool with_weights, int threads, std::int64_t cache = 0);
 
-/// The memory of a call beside its inputs and outputs, in bytes.
+/// The memory of a call in addition to its inputs and outputs, in bytes.
 struct plan_memory {
   std::int64_t thread = 0;  ///< working memory of one thread
   std::int64_t shared = 0;  ///< partial rows of all splits, if they are tasks of their own

@@ -1,6 +1,6 @@
 // One task of the kernel: a query block, which reads one kv head, against some or all of its keys.
 //
-// This is algorithm 1 of FlashAttention-2 (Dao 2023). The words are those of fast/algorithm/blocking.hpp.
+// This is algorithm 1 of FlashAttention-2 (Dao 2023). fast/algorithm/blocking.hpp defines the words.
 //
 //   for each query block i, as a task (attention.cpp):
 //     pack Q_i                                                      prepare_queries()
@@ -69,7 +69,7 @@ class query_block_kernel {
     }
   }
 
-  /// Merges the partial rows of later keys into those of absorb_key_blocks().
+  /// Merges the partial rows of later keys into the rows of absorb_key_blocks().
   void merge_rows(row_states<T> const& other, matrix<T> const& other_O) noexcept {
     for (std::int64_t r = 0; r < strips_.rows; ++r)
       merge<arithmetic>({space_.states.m + r, space_.states.l + r * sum_lanes, nullptr}, space_.O.row(r),
@@ -126,7 +126,7 @@ class query_block_kernel {
                              space_.kept + (is_narrow<E> ? r * size_.m : 0));
   }
 
-  /// Cuts the rows into strips, packs the queries, and finds out which keys each of them and each strip sees.
+  /// Cuts the rows into strips, packs the queries, and finds out which keys each query and each strip sees.
   void prepare_queries() noexcept {
     finishes_every_score_ = cap_ || instance_.has_bias() || outputs_.weights;
     has_blocks_ = bool(instance_.block_mask());
@@ -142,14 +142,13 @@ class query_block_kernel {
     }
   }
 
-  /// How many queries from here on have the same blocks of a block mask; 0 where there is none.
+  /// The number of queries from here on that have the same blocks of a block mask; 0 if there is none.
   std::int64_t alike(query_place const& at) const noexcept {
     std::int64_t const block_q = instance_.parameters().block_q;
     return has_blocks_ ? std::min(block_q - at.i % block_q, n_ - at.i) : 0;
   }
 
-  /// Packs the queries of a strip, the first of which is `at`, and sets their rules; then `at` is the first behind
-  /// them.
+  /// Packs the queries of a strip, from `at` on, and sets their rules. Then moves `at` to the first query behind them.
   void pack_queries(query_strip<T> const& strip, query_place& at) noexcept {
     for (std::int64_t r = strip.rows.first; r < strip.rows.last; ++r, advance(at)) {
       int const left = size_.d == 0 ? 0 : products_.pack_query(strip, r, instance_.q().row(block_.b, at.h, at.i));
@@ -190,7 +189,7 @@ class query_block_kernel {
     interval const& rows = strip.rows;
     interval const& seen = strip.seen;
     if (seen.empty()) return;
-    // Relative to the key block: the keys that are seen, and those whose scores are computed.
+    // Relative to the key block: the keys that are seen, and the keys whose scores are computed.
     interval const visible{seen.first - keys.first, seen.last - keys.first}, computed = products_.whole_panels(visible);
     products_.score(strip, keys, computed);
     bool const full = contains(strip.view.all, {computed.first + keys.first, computed.last + keys.first}) &&
@@ -241,7 +240,7 @@ class query_block_kernel {
     }
   }
 
-  /// Is sink t a term of row r? Not where all scores are −∞, unless t makes a NaN of a row that sees a key.
+  /// Is sink t a term of row r? Not if all scores are −∞, unless t makes a NaN of a row that sees a key.
   bool takes_part(T t, std::int64_t r, query_place const& at) const noexcept {
     T const* const l = space_.states.l + r * sum_lanes;
     if (space_.states.m[r] != arithmetic::minus_infinity() || std::any_of(l, l + sum_lanes, [](T x) { return x != 0; }))
@@ -275,8 +274,8 @@ class query_block_kernel {
   query_rules<E>* rules_;
   problem::sizes const& size_;
   std::int64_t n_, m_;                 ///< queries and keys of the entry
-  problem::band band_;                 ///< that of the entry
-  bool finishes_every_score_ = false;  ///< or only those of strips with invisible keys
+  problem::band band_;                 ///< of the entry
+  bool finishes_every_score_ = false;  ///< or only scores of strips with invisible keys
   bool has_blocks_ = false;            ///< there is a block mask
   block_strips<T> strips_;
   Products products_;

@@ -27,8 +27,8 @@ T const* converted(operations<T> const& ops, E const* row, std::int64_t count, T
   return buffer;
 }
 
-/// What decides the scores of one query beside its dot products. A pointer is null where there is no such tensor, and
-/// else points to the element of key 0.
+/// The parts of a problem that decide the scores of one query, except its dot products. A pointer is null if there is
+/// no such tensor, and else points to the element of key 0.
 template <class E>
 struct query_rules {
   using T = working<E>;
@@ -40,8 +40,8 @@ struct query_rules {
   block_row blocks{};
   int exponent = 0;  ///< the scores still lack the factor 2^exponent (score_scale::fold)
 
-  /// Sets all but `exponent`. band: that of entry b. (Returned by value, the rules of a row were written twice, and the
-  /// second time waited for the first: 4 % of n = m = 64.)
+  /// Sets all except `exponent`. `band` is the band of entry b. (Returned by value, the rules of a row were written
+  /// twice, and the second time waited for the first: 4 % of n = m = 64.)
   void describe(problem::instance<E> const& instance, std::int64_t b, problem::band const& band,
                 query_place const& at) noexcept {
     auto const row_of = [&](auto const& tensor) { return tensor ? tensor.row(b, at.h, at.i) : nullptr; };
@@ -72,8 +72,8 @@ struct query_rules {
     if (bias_f32 != nullptr) ops.add_bias(s, converted(ops, bias_f32 + keys.first, keys.size(), buffer), keys.size());
   }
 
-  /// s_j ← −∞ at every invisible key, whatever s_j was, so K and bias there have no effect. The scores are those of the
-  /// keys `computed`, of which only `present` exist.
+  /// s_j ← −∞ at every invisible key, whatever s_j was, so K and bias there have no effect. The scores belong to the
+  /// keys `computed`; only the keys `present` of them exist.
   void hide_invisible(operations<T> const& ops, T* s, interval const& computed,
                       interval const& present) const noexcept {
     constexpr T hidden = -std::numeric_limits<T>::infinity();

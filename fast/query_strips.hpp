@@ -1,4 +1,4 @@
-// The strips of a query block: where they end, and what each sees.
+// The strips of a query block: where they end, and which keys each sees.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace attest::fast {
 
-/// Some rows of a query block, and what they see: of all keys, and of the key block that is being absorbed.
+/// Some rows of a query block, and the keys that they see: of all keys, and of the key block that is being absorbed.
 template <class T>
 struct query_strip {
   interval rows{};             ///< at most strip_rows
@@ -34,16 +34,16 @@ struct block_strips {
   /// As in decoding: then packed copies of K and V would be used only once.
   bool are_one() const noexcept { return count == 1; }
 
-  /// One more strip, whose packed queries, each with memory for `width` numbers, follow those of the others in Q.
+  /// One more strip. Its packed queries, each with memory for `width` numbers, follow the other strips' queries in Q.
   query_strip<T>& append(T* Q, std::int64_t width) noexcept {
     first[count].Q = Q + count * strip_rows * width;
     return first[count++];
   }
 };
 
-/// The rows of a strip, if there are so many, whose first `alike` queries have the same blocks of a block mask; 0:
-/// there is none. The strip ends with them if that leaves no strip with less than fewest_strip_rows, since the queries
-/// of a strip are multiplied with the blocks of all of them.
+/// The number of rows of a strip, if so many rows are left and the first `alike` queries have the same blocks of a
+/// block mask; 0: there is none. The strip ends with these queries if that leaves no strip with less than
+/// fewest_strip_rows: each query of a strip is multiplied with the blocks of all its queries.
 constexpr std::int64_t rows_of_strip(std::int64_t alike) noexcept {
   if (alike < fewest_strip_rows) return strip_rows;
   return alike <= strip_rows ? alike : std::min(strip_rows, alike - fewest_strip_rows);
@@ -51,7 +51,7 @@ constexpr std::int64_t rows_of_strip(std::int64_t alike) noexcept {
 static_assert(rows_of_strip(64) == 24 && rows_of_strip(40) == 24 && rows_of_strip(16) == 16);  // blocks of 64 queries
 static_assert(rows_of_strip(32) == 20 && rows_of_strip(12) == 12 && rows_of_strip(8) == 24);
 
-/// Do these rows have the same blocks? rules[r] are those of row r of the query block.
+/// Do these rows have the same blocks? rules[r] belongs to row r of the query block.
 template <class E>
 bool have_one_block_row(query_rules<E> const* rules, interval const& rows) noexcept {
   std::uint8_t const* const set = rules[rows.first].blocks.set;
@@ -70,7 +70,7 @@ void each_blocks(query_strip<working<E>> const& strip, query_rules<E> const* rul
   }
 }
 
-/// Sets what a strip sees of a key block.
+/// Sets the keys that a strip sees of a key block.
 template <class E>
 void look(query_strip<working<E>>& strip, query_rules<E> const* rules, interval const& keys) noexcept {
   strip.seen = intersection(strip.view.any, keys);

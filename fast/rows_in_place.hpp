@@ -11,7 +11,7 @@
 
 namespace attest::fast {
 
-/// The rows of one query block, beside K and V of the key block that was entered last.
+/// The rows of one query block, with K and V of the key block that was entered last.
 template <class E>
 class rows_in_place {
  public:
@@ -30,7 +30,7 @@ class rows_in_place {
     return numbers * sizeof(E) >= static_cast<double>(third_level_cache());
   }
 
-  /// Then K and V need not be copied at all, where every query sees what is read.
+  /// Then K and V need not be copied at all, if every query sees all keys that are read.
   bool are_few() const noexcept { return rows_ <= ops_.few_rows; }
 
   /// Scores of few rows with whole panels of K.
@@ -52,8 +52,7 @@ class rows_in_place {
     return last;
   }
 
-  /// O ← O·factor + P·V for the keys `seen`, whose weights are those of the columns `visible`, for `rows` rows of a
-  /// strip.
+  /// O ← O·factor + P·V for the keys `seen`, whose weights are in the columns `visible`, for `rows` rows of a strip.
   /// Requires  few rows, or E = T
   void add_values(std::int64_t rows, interval const& seen, interval const& visible, T const* factor,
                   matrix<T> const& O) const noexcept {

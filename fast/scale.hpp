@@ -29,8 +29,8 @@ template <std::floating_point T>
 struct score_scale {
   T high = 0, low = 0;
   int exponent = 0;
-  T scaled_high = 0, scaled_low = 0;  ///< (high, low)·2^exponent, where T can represent them
-  bool fits = true;                   ///< whether it can
+  T scaled_high = 0, scaled_low = 0;  ///< (high, low)·2^exponent, if T can represent them
+  bool fits = true;                   ///< whether T can
 
   /// The explicit scale, or 1/√d if there is none.
   /// Requires  explicit_scale or d > 0

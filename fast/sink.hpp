@@ -14,7 +14,7 @@
 
 namespace attest::fast {
 
-/// The sink t of query head h of entry b, as stored; −∞ where there is none. Every NaN is the same NaN.
+/// The sink t of query head h of entry b, as stored; −∞ if there is none. Every NaN is the same NaN.
 template <class E>
 working<E> sink_of(problem::instance<E> const& instance, std::int64_t b, std::int64_t h) noexcept {
   using T = working<E>;

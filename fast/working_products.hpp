@@ -18,7 +18,7 @@ class working_products {
  public:
   using T = working<E>;
 
-  /// strips: those of the block, also where they are not known yet
+  /// strips: the strips of the block, even if they are not known yet
   working_products(call_context<E> const& call, query_block const& block, workspace<T> const& space,
                    block_strips<T> const& strips) noexcept
       : ops_(call.ops),
@@ -39,8 +39,8 @@ class working_products {
     return scale_.fold(ops_, converted(ops_, q, d, space_.wide), d, strip.Q + (r - strip.rows.first) * d);
   }
 
-  /// Packs what the strips need of key block `keys`, of which they see `seen`: K unless there is only one strip, and V
-  /// unless they can read it where it lies.
+  /// Packs the rows of key block `keys` that the strips need: K unless there is only one strip, and V unless they can
+  /// read it where it lies. The strips see `seen` of the block.
   void enter(interval const& keys, interval const& seen, interval const& next_block) noexcept {
     panels_.K.enter(keys), panels_.V.enter(keys);
     bool const reads_input = can_read_values_in_place();
@@ -79,8 +79,8 @@ class working_products {
     if (values_ == values_from::input) return in_place().add_values(rows, strip.seen, visible, factor, O);
     if (values_ == values_from::finite_panels || strip.whole)
       return ops_.values(space_.S, space_.V, rows, visible, size_.dv, factor, O);
-    // A value of NaN or ∞ may be visible to one query of the strip and not to another, and in the matrix product of the
-    // strip its weight 0 would make NaN of it.
+    // A value of NaN or ∞ may be visible to only some queries of the strip. For the others, the weight 0 in the matrix
+    // product of the strip would make NaN of it.
     for (std::int64_t i = 0; i < rows; ++i) {
       std::uint8_t shown[blocking_of<T>.keys];
       for (std::int64_t j = visible.first; j < visible.last; ++j) shown[j] = shows(i, keys.first + j);
@@ -89,10 +89,10 @@ class working_products {
   }
 
  private:
-  /// Where the products of one key block read V.
+  /// The place from which the products of one key block read V.
   enum class values_from : std::uint8_t {
     input,            ///< the caller's memory
-    finite_panels,    ///< packed panels, all of whose numbers are finite
+    finite_panels,    ///< packed panels with only finite numbers
     panels_with_nan,  ///< packed panels with a NaN or ∞ somewhere
   };
 
@@ -100,9 +100,9 @@ class working_products {
     return {ops_, space_, panels_, size_, strips_.rows, strips_.seen.last, from_memory_};
   }
 
-  /// Whether the products can read V in the caller's memory. That gains where few strips read it; it needs numbers of
-  /// type T in whole vectors that every query sees, and, for more than one strip, rows that are near enough to share
-  /// the first-level cache.
+  /// Can the products read V in the caller's memory? That gains if few strips read it. It needs numbers of type T in
+  /// whole vectors that every query sees. With more than one strip, rows must also be near enough to share the
+  /// first-level cache.
   bool can_read_values_in_place() const noexcept {
     constexpr std::int64_t few = 4, near = 256 / static_cast<std::int64_t>(sizeof(T));
     if ((is_narrow<E> && !in_place().are_few()) || size_.dv % (ops_.panel / 2) != 0) return false;
@@ -115,7 +115,7 @@ class working_products {
     return true;
   }
 
-  /// Scores of the only strip: of few rows with K where it lies, else each panel of K is used while its copy is in the
+  /// Scores of the only strip. Few rows read K where it lies; else each panel of K is used while its copy is in the
   /// first-level cache.
   void score_only_strip(interval const& keys, interval const& computed) noexcept {
     std::int64_t const left = in_place().scores(keys, computed);

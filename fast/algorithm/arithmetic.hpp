@@ -1,4 +1,4 @@
-// The scalar side of the kernel's arithmetic: what is computed once for each row, not once for each score.
+// The scalar side of the kernel's arithmetic: numbers computed once for each row, not once for each score.
 #pragma once
 
 #include <bit>
@@ -36,7 +36,7 @@ struct machine_arithmetic {
   static constexpr T minus_infinity() noexcept { return -std::numeric_limits<T>::infinity(); }
   static constexpr T larger(T a, T b) noexcept { return a < b ? b : a; }
 
-  /// Where every score so far was −∞, 0 is subtracted instead of the maximum, since −∞ − −∞ would be NaN.
+  /// If every score so far was −∞, 0 is subtracted instead of the maximum, since −∞ − −∞ would be NaN.
   static T weight(T s, T m) noexcept { return exp2_of_difference<T>(s - (m == minus_infinity() ? T(0) : m)); }
 
   /// LSE = m·ln 2 + ln l, from units of log₂ back to natural ones.
@@ -53,7 +53,7 @@ struct machine_arithmetic {
   }
 
  private:
-  /// The quiet NaN where x is any NaN: which NaN an addition passes on would depend on the compiler.
+  /// The quiet NaN if x is any NaN: which NaN an addition passes on would depend on the compiler.
   static constexpr T canonical_nan(T x) noexcept { return x == x ? x : std::numeric_limits<T>::quiet_NaN(); }
 };
 

@@ -8,7 +8,7 @@
 
 namespace attest::fast {
 
-/// The indices first, first + 1, …, last − 1; empty where last ≤ first.
+/// The indices first, first + 1, …, last − 1; empty if last ≤ first.
 struct interval {
   std::int64_t first = 0, last = 0;
 
@@ -22,7 +22,7 @@ constexpr interval intersection(interval const& a, interval const& b) noexcept {
   return {a.first > b.first ? a.first : b.first, a.last < b.last ? a.last : b.last};
 }
 
-/// The shortest interval that holds every index of a and of b; a where b is empty.
+/// The shortest interval that holds every index of a and of b; a if b is empty.
 constexpr interval hull(interval const& a, interval const& b) noexcept {
   if (b.empty()) return a;
   if (a.empty()) return b;
@@ -57,15 +57,15 @@ constexpr interval visible_keys(problem::band const& band, std::int64_t i, std::
   return intersection(keys_in_band(band, i), {0, m});
 }
 
-/// Which keys the queries of a strip see. A key block outside `any` is skipped. Inside `all` no score has to become −∞,
-/// and no value has to be kept out of a query's sum.
+/// The keys that the queries of a strip see. A key block outside `any` is skipped. Inside `all` no score has to become
+/// −∞, and no value has to be kept out of a query's sum.
 struct strip_view {
   interval any{};  ///< the shortest interval outside which no query of the strip sees a key
-  interval all{};  ///< every query of the strip sees every key of it; empty where there is a mask
+  interval all{};  ///< every query of the strip sees every key of it; empty if there is a mask
 };
 
 /// The view of `rows` queries. rules[i].visible is the interval that the band leaves to query i, and rules[i].mask is
-/// null where there is no mask.
+/// null if there is no mask.
 /// Requires  rows ≥ 1
 template <class Rule>
 constexpr strip_view view_of(Rule const* rules, std::int64_t rows) noexcept {

@@ -26,8 +26,8 @@ namespace attest::fast {
 /// The sizes that a result depends on: they are the same on every machine.
 ///
 /// Key blocks lie at absolute key indices, [0, keys), [keys, 2·keys), …, whatever the mask or the band, and so do the
-/// splits. A row absorbs its scores key block by key block, and the partial rows of its splits are merged in order, so
-/// the tree in which a row is summed is a function of the indices of its visible keys and of T alone: key j counts from
+/// splits. A row absorbs its scores key block by key block, and the partial rows of its splits are merged in order. So
+/// the tree in which a row is summed is a function of the indices of its visible keys and of T alone. Key j counts from
 /// the first key of its entry, wherever that lies. (An empty split adds exact zeros.) A sink comes behind all keys.
 struct blocking {
   std::int64_t keys = 1;   ///< of one key block
@@ -46,12 +46,12 @@ inline constexpr blocking blocking_of{.keys = 128, .split = 4096};
 /// l is summed in this many lanes, key j in lane j mod sum_lanes, on every SIMD target.
 inline constexpr std::int64_t sum_lanes = 16;
 
-/// Rows of a strip: their scores are computed, exponentiated and multiplied with V before those of the next strip. A
+/// Rows of a strip: the strip's scores are computed, exponentiated and multiplied with V before the next strip's. A
 /// multiple of every target's tile.
 inline constexpr std::int64_t strip_rows = 24;
 
-/// A block mask makes no strip shorter than this but the last of a query block: the register tiles of few rows are slow, and
-/// packed Q takes strip_rows rows for each strip.
+/// A block mask makes no strip shorter than this, except the last of a query block: the register tiles of few rows are
+/// slow, and packed Q takes strip_rows rows for each strip.
 inline constexpr std::int64_t fewest_strip_rows = strip_rows / 2;
 
 /// The row stride of a strip's scores: 64 bytes more than a key block, so that rows fall on different cache sets.
@@ -63,8 +63,8 @@ constexpr std::int64_t rounded_up(std::int64_t a, std::int64_t b) noexcept { ret
 
 /// The rows of a query block. No result depends on it.
 ///
-/// Ensures  packed queries, O and row states fill at most half of `cache` bytes, but for one strip; `tasks_wanted`
-///          tasks where there are enough rows; a multiple of strip_rows
+/// Ensures   packed queries, O and row states fill at most half of `cache` bytes, except if one strip takes more;
+///           `tasks_wanted` tasks if there are enough rows; a multiple of strip_rows
 template <std::floating_point T>
 constexpr std::int64_t query_block_rows(std::int64_t rows, std::int64_t heads, std::int64_t d, std::int64_t dv,
                                         std::int64_t cache, std::int64_t tasks_wanted) noexcept {

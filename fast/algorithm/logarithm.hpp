@@ -1,5 +1,5 @@
-// ln x for the LSE, by IEEE operations alone: the libraries of C differ in the last place, and one library from processor to
-// processor.
+// ln x for the LSE, by IEEE operations alone: C libraries differ in the last place, and even one library differs from
+// processor to processor.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace attest::fast {
 ///           Ten terms of R leave z¹¹/11.1 ≤ 2^−58·|ln m|. Errors relative to their own result:
 ///             s                2u: an addition, a division
 ///             z·(series)       6.2u: z 5u, the series 1.2u, since its first term is 2/3 and the others sum to 0.013
-///             f − R            1.5u: its rounding, and |R/(f − R)| ≤ 0.074 of those of R
+///             f − R            1.5u: its rounding, and |R/(f − R)| ≤ 0.074 of R's
 ///             s·(f − R)        3.5u, and |s·(f − R)| ≤ 0.195·|ln m|
 ///             ln m             1.7u: its rounding, and 0.195·3.5u
 ///           e·ln 2 has an exact high part. For e ≠ 0, |ln x| ≥ |ln m|, and ln x ≥ 0.346 in size: the error of ln m, the
@@ -33,7 +33,7 @@ inline double natural_log(double x) noexcept {
   int e = 0;
   double m = x < std::numeric_limits<double>::min() ? x * 0x1p54 : x;
   e = m == x ? 0 : -54;
-  // The bits of √½, rounded down, taken off: the exponent of the rest is that of x/√½.
+  // Subtracts the bits of √½, rounded down: the rest has the exponent of x/√½.
   constexpr std::uint64_t half_root = std::bit_cast<std::uint64_t>(0x1.6a09e667f3bccp-1), fraction = (std::uint64_t{1} << 52) - 1;
   auto const above = std::bit_cast<std::uint64_t>(m) - half_root;
   e += static_cast<int>(static_cast<std::int64_t>(above) >> 52);

@@ -1,4 +1,4 @@
-// How the kernel rounds: its parameters of the error bound, each with the code that makes it true.
+// The roundings of the kernel: its parameters of the error bound, each with the code that makes it true.
 #pragma once
 
 #include <algorithm>
@@ -61,9 +61,8 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   result.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
   result.merge = problem::split_merge::raw;
 
-  // A sink t is absorbed behind all keys like one more key block with one key (sink.hpp): it adds one rescale and one
-  // addition to l to what the key blocks have, one rescale to O, and sink_roundings<T> on the way of t into units of
-  // log₂. The kernel model has no fields for that yet.
+  // A sink t is absorbed behind all keys like one more key block with one key (sink.hpp). In addition to the key blocks,
+  // it brings l one rescale and one addition, O one rescale, and t sink_roundings<T> on its way into units of log₂. The kernel model has no fields for that yet.
 
   // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, relative errors of at most 2^−53 in
   // m·ln 2 and their sum, and log_error in ln l.
@@ -71,8 +70,8 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   result.k_lse = 1;
   result.eps_log = 2 * log_error;
 
-  // storage.hpp: narrow types are read exactly, and O and weights rounded once more, by half a unit of E, or of its
-  // smallest subnormal; nothing between is narrow (u_p = 0).
+  // storage.hpp: narrow types are read exactly, and O and weights are rounded once more, by half a unit of E, or of its
+  // smallest subnormal; no number between is narrow (u_p = 0).
   if constexpr (is_narrow<E>) {
     constexpr problem::binary_format stored = problem::format_of<E>;
     result.u_out = problem::formats::power_of_two(-stored.fraction_bits - 1);
@@ -89,12 +88,12 @@ constexpr problem::kernel_model model(problem::instance<E> const& instance) noex
 
 /// The kernel model of fast::attention on numbers stored as bf16 with bf16_arithmetic::dot_products or tile_products.
 ///
-/// Two numbers of bf16 have a product of 16 bits, which f32 holds: an instruction for a pair of them is two
-/// multiply-adds, each rounded once (simd/bf16_pairs.hpp), and a sum of d products is one chain of d of them, whatever
-/// their order. So is a sum of P·V over a key block, and both meet as many roundings as those of model<bf16>. A number of
-/// a chunk of 32 in tiles (simd/bf16_tiles.hpp) meets 15 in its chain, one where the chains meet and one for each chunk but
-/// the first: never more than there are numbers. What underflows in two additions for each chunk is among the 2d losses
-/// that the bound counts. What differs:
+/// Two numbers of bf16 have a product of 16 bits, which f32 holds. An instruction for a pair of them is two
+/// multiply-adds, each rounded once (simd/bf16_pairs.hpp). Hence a sum of d products is one chain of d multiply-adds,
+/// whatever their order. So is a sum of P·V over a key block, and both meet as many roundings as in model<bf16>. A
+/// number of a chunk of 32 in tiles (simd/bf16_tiles.hpp) meets 15 in its chain, one where the chains meet and one for
+/// each chunk except the first: never more than there are numbers. The underflow of two additions for each chunk is
+/// among the 2d losses that the bound counts. These fields differ:
 constexpr problem::kernel_model dot_product_model(problem::sizes const& size, bool has_bias = true) noexcept {
   using problem::bf16, problem::formats::power_of_two;
   constexpr problem::binary_format stored = problem::format_of<bf16>;
@@ -104,7 +103,7 @@ constexpr problem::kernel_model dot_product_model(problem::sizes const& size, bo
   result.k_qk_per_d = 1;
   result.k_qk_base = 2;
   result.fold_q = false;
-  // bf16_pair_operations::narrow: weights are rounded for their product with V alone, beside the running maximum.
+  // bf16_pair_operations::narrow: weights are rounded for their product with V alone, relative to the running maximum.
   result.u_p = power_of_two(-stored.fraction_bits - 1);
   result.omega_p = power_of_two(stored.smallest_normal());
   result.p_limit = power_of_two(stored.above_largest()) * (1 - result.u_p);
@@ -116,8 +115,8 @@ constexpr problem::kernel_model dot_product_model(problem::instance<problem::bf1
   return dot_product_model(instance.size(), instance.has_bias());
 }
 
-/// How fast::merge rounds, for parts stored as E: n of the bound is the number of parts. Each output type adds its own
-/// rounding, where it is not the working type.
+/// The roundings of fast::merge, for parts stored as E: n of the bound is the number of parts. Each output type adds
+/// its own rounding, if it is not the working type.
 template <problem::floating_element E>
 inline constexpr problem::kernel_model merge_model = [] {
   using T = working<E>;
@@ -134,7 +133,7 @@ inline constexpr problem::kernel_model merge_model = [] {
   // add_multiple(): one chain of multiply-adds from 0 for O. l is summed in lanes. Both are S − 1 additions at most.
   result.height = problem::sum_height::in_sequence;
   result.k_pre = 0;
-  // finish(): one division. The LSE is that of log_sum_exp() without a change of units.
+  // finish(): one division. The LSE is the result of log_sum_exp() without a change of units.
   result.k_f = 1;
   result.k_lse = 1;
   result.eps_log = 2 * log_error;

@@ -16,11 +16,11 @@
 
 namespace attest::fast {
 
-/// What the algorithm needs of an arithmetic A. Scores, weights and values are all of type A::number.
+/// The requirements on an arithmetic A. Scores, weights and values are all of type A::number.
 ///
 /// A::minus_infinity()     the score of an invisible key, and the maximum of no keys
-/// A::larger(a, b)         the maximum; the order of the arguments may matter only where one is NaN
-/// A::weight(s, m)         e^{s−m} for s ≤ m; weight(m, m) = 1; 0 where s is minus_infinity(), whatever m is
+/// A::larger(a, b)         the maximum; the order of the arguments may matter only if one is NaN
+/// A::weight(s, m)         e^{s−m} for s ≤ m; weight(m, m) = 1; 0 if s is minus_infinity(), whatever m is
 template <class A>
 concept softmax_arithmetic = requires(typename A::number const& a, typename A::number const& b) {
   { A::minus_infinity() } -> std::same_as<typename A::number>;
@@ -53,7 +53,7 @@ constexpr void absorb_block(Operations const& operations, N* S, std::int64_t row
   multiply();
 }
 
-/// Merges two partial rows (m, l, O): adds the keys of `other` to those of `row`. In rounding arithmetic the order
+/// Merges two partial rows (m, l, O): adds the keys of `other` to the keys of `row`. In rounding arithmetic the order
 /// matters, so callers merge in the order of the keys.
 template <softmax_arithmetic A, std::int64_t lanes = sum_lanes, class N = typename A::number>
 constexpr void merge(row_states<N> const& row, N* O, row_states<N> const& other, N const* other_O, std::int64_t width) {

@@ -38,8 +38,8 @@ struct tanh_format<double> {
       0x1.b523b423c31fep-24, 0x1.e5e4ceea607fap-28, 0x1.eb40d4d6bd238p-32};
 };
 
-/// |capped − c·tanh(x/c)| ≤ softcap_error·|c·tanh(x/c)| where nothing underflows, in terms of u = 2^−24, 2^−53: 11u.
-/// Where something underflows there is an absolute error of at most (1 + c)·2^−126 (2^−1022) as well.
+/// |capped − c·tanh(x/c)| ≤ softcap_error·|c·tanh(x/c)| if nothing underflows, in terms of u = 2^−24, 2^−53: 11u.
+/// An underflow adds an absolute error of at most (1 + c)·2^−126 (2^−1022).
 ///
 /// Why       relative errors; the first column is for targets with fused multiply-adds, the second for the others.
 ///             2/c, and times the score: |z·tanh'(z)| ≤ |tanh(z)|              2.00u     2.00u
@@ -47,7 +47,7 @@ struct tanh_format<double> {
 ///             last rounding (below 2^−25 beside q > 0.58), 0.20u before       1.51u     1.71u
 ///             2^t − 1 = (2^n − 1) + 2^n·r·q: q's error, times 1.42 for n = 1
 ///             and r = −1/2, the worst, and the rounding (2^n·r is exact)      3.15u     4.85u
-///             of which the quotient keeps 2/(2^t + 1): 2/2.41                 2.61u     4.03u   (n = 0: 2.51u, 3.71u)
+///             the quotient keeps 2/(2^t + 1) of that: 2/2.41                  2.61u     4.03u   (n = 0: 2.51u, 3.71u)
 ///             2^t + 1, the quotient                                           2.00u     2.00u
 ///             c·log₂ e, and times the quotient                                2.00u     2.00u
 ///           The sums are 8.6u and 10.1u, and products of such errors stay below 10^−4 u. tests/fast/softcap_test.cpp
@@ -60,7 +60,7 @@ inline constexpr double softcap_error = 5.5 / static_cast<double>(std::uint64_t{
 /// The exponent is 0 unless c or 1/c is near the end of T's range.
 template <std::floating_point T>
 struct score_cap {
-  T to_power = 0;  ///< 2/c; 0 where there is no softcap
+  T to_power = 0;  ///< 2/c; 0 if there is no softcap
   T to_score = 0;  ///< c·log₂ e
   int exponent = 0;
 

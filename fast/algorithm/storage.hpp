@@ -1,5 +1,5 @@
-// The types of 16 bits are storage formats: arithmetic on them is f32's. Conversions of single numbers; those of whole
-// rows, in fast/simd/storage-inl.hpp, give the same bits.
+// The types of 16 bits are storage formats: arithmetic on them is f32's. Conversions of single numbers;
+// fast/simd/storage-inl.hpp converts whole rows to the same bits.
 #pragma once
 
 #include <bit>
@@ -50,7 +50,7 @@ struct narrow_format {
   static constexpr int shift = wide.fraction_bits - stored.fraction_bits;
   static constexpr std::uint32_t sign = stored.sign_bit(), infinity = stored.infinity(), quiet = stored.quiet_bit(),
                                  wide_sign = wide.sign_bit(), wide_infinity = wide.infinity();
-  /// Added to an exponent field of E, it gives that of f32.
+  /// Added to an exponent field of E, it gives the exponent field of f32.
   static constexpr std::uint32_t rebias = static_cast<std::uint32_t>(wide.bias() - stored.bias());
   /// The bit pattern of 2^exponent in f32.
   static constexpr std::uint32_t power(int exponent) noexcept {
@@ -59,7 +59,7 @@ struct narrow_format {
   static_assert(cuts_f32 || stored.smallest() > wide.smallest_normal(), "a subnormal of E is a normal number of f32");
 };
 
-/// Exact, also where x is subnormal. NaN stays NaN.
+/// Exact, even if x is subnormal. NaN stays NaN.
 template <narrow_element E>
 constexpr float widened(E x) noexcept {
   using format = narrow_format<E>;

@@ -1,8 +1,9 @@
-// Products of few queries with rows of K and V of bf16 where the caller stores them, for the arithmetics on pairs: what
-// rows-inl.hpp does for the usual one. A Sum says how a sum of products of pairs is formed, in each of 16 lanes:
+// Products of few queries with rows of K and V of bf16 where the caller stores them, for the arithmetics on pairs;
+// rows-inl.hpp does so for the usual arithmetic. A Sum says how a sum of products of pairs is formed, in each of 16
+// lanes:
 //
 //   Sum::chunk       pairs that are added at once
-//   Sum::registers   vectors that it needs beside those of its operands
+//   Sum::registers   vectors that it needs in addition to its operands;
 //   zero(), add(a, b) for each pair, end_chunk() after each chunk, value()
 #pragma once
 
@@ -103,7 +104,7 @@ class few_row_products {
   }
 
  private:
-  /// Of so many sums for each of `rows` rows, those that are formed at once: they take half of the registers.
+  /// The number of sums, of so many for each of `rows` rows, that are formed at once: they take half of the registers.
   static constexpr int at_once(int rows, int sums, int most) noexcept {
     return std::clamp(16 / (rows * sums * Sum::registers), 1, most);
   }

@@ -1,6 +1,6 @@
-// Products of pairs of bf16: what the two arithmetics on them share, and the one whose pairs are multiplied one by one,
-// by dot products that some processors have as one instruction (AVX512-BF16: Zen 4, Cooper Lake and Sapphire Rapids, and
-// later ones). The other is that of bf16_tiles.hpp.
+// Products of pairs of bf16: the parts that the two arithmetics on them share, and the arithmetic whose pairs are
+// multiplied one by one. Its dot products are one instruction of some processors (AVX512-BF16: Zen 4, Cooper Lake and
+// Sapphire Rapids, and later ones). bf16_tiles.hpp has the other arithmetic.
 //
 // Highway's own dot products (ReorderWidenMulAccumulate) use that instruction in later versions than the 1.0.3 of Debian
 // 12, and leave open in which order the products are added; so this is written in intrinsics.
@@ -17,14 +17,14 @@ namespace attest::fast {
 /// Two neighbours of a row of bf16: the first is the lower half.
 using bf16_pair = std::uint32_t;
 
-/// The operations on pairs. How a sum of products Σ_p a_p·b_p over pairs is rounded is that of the table: bf16_pairs_here(),
-/// or those of bf16_tiles.hpp.
+/// The operations on pairs. The rounding of a sum of products Σ_p a_p·b_p over pairs depends on the table:
+/// bf16_pairs_here(), or a function of bf16_tiles.hpp.
 struct bf16_pair_operations {
   static constexpr std::int64_t panel = 32;  ///< keys (columns of V) that lie side by side in packed K (V)
 
   std::int64_t chunk;     ///< pairs that are added at once: numbers of pairs, and where sums begin and end, are its multiples
-  std::int64_t few_rows;  ///< most queries of those named few_; 0: there are none
-  void (*begin)() noexcept;  ///< what a thread calls before the others, and `end` behind them; null: nothing
+  std::int64_t few_rows;  ///< most queries of the functions named few_; 0: there are none
+  void (*begin)() noexcept;  ///< called by a thread before the others, and `end` after them; null: nothing
   void (*end)() noexcept;
 
   /// S_ij ← factor·Σ_p Q_ip·K_pj, from 0, p in order, for the panels that `keys` touches. S is a strip's, column 0 is
@@ -61,8 +61,8 @@ struct bf16_pair_operations {
                          std::int64_t dv, float factor, float* O) noexcept;
 };
 
-/// Those of AVX512-BF16; null where the processor has no such instruction. One pair is a chunk, and s ← s + a·b, for pairs
-/// a = (a₀, a₁) and b = (b₀, b₁), is
+/// The operations of AVX512-BF16; null if the processor has no such instruction. One pair is a chunk, and s ← s + a·b,
+/// for pairs a = (a₀, a₁) and b = (b₀, b₁), is
 ///
 ///   fl(a₀·b₀ + fl(a₁·b₁ + s))
 ///

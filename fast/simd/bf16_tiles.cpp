@@ -41,8 +41,8 @@ struct sums {
   __m256 of[vectors];
 };
 
-/// Σ_p a_p·b_p for `pairs` pairs, b_p from b + p·panel on. shown[2p], shown[2p + 1]: where 0, that number of b_p counts
-/// as 0; null: none does.
+/// Σ_p a_p·b_p for `pairs` pairs, b_p from b + p·panel on. If shown[2p] or shown[2p + 1] is 0, that number of b_p
+/// counts as 0; null: none does.
 HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::int64_t pairs, std::uint8_t const* shown) {
   sums total;
   HWY_UNROLL(4) for (int v = 0; v < vectors; ++v) total.of[v] = _mm256_setzero_ps();
@@ -150,7 +150,8 @@ struct sum_of_chunks {
   }
 };
 
-/// The operations of few rows into a table, where the processor has what they and bf16_few_rows-inl.hpp are compiled for.
+/// Puts the operations of few rows into a table, if the processor has the instructions for which they and
+/// bf16_few_rows-inl.hpp are compiled.
 void take_few_rows(bf16_pair_operations& table) noexcept {
   if (bf16_pairs_here() == nullptr) return;
   using few = few_row_products<sum_of_chunks>;
@@ -168,8 +169,8 @@ HWY_PUSH_ATTRIBUTES("amx-tile,amx-bf16,avx512f")
 namespace attest::fast {
 namespace {
 
-// The eight tiles: sums of the upper 16 rows of a strip and of its other 8, for both halves of a panel, and what they are
-// made of. All have 64 bytes a row.
+// The eight tiles: sums of the upper 16 rows of a strip and of its other 8, for both halves of a panel, and their
+// operands. All have 64 bytes a row.
 constexpr int upper_sums = 0, lower_sums = 2, upper_rows = 4, lower_rows = 5, columns = 6;
 constexpr std::int64_t upper = 16, lower = 8;
 static_assert(upper + lower == strip_rows);
@@ -204,8 +205,9 @@ HWY_INLINE void add_products() {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" ::"i"(sum), "i"(a), "i"(b));
 }
 
-/// Sums of a strip for a panel of columns, in tiles: Σ_p a_ip·b_pv, a_ip at a + 4·(p + i·a_row) bytes and b_p from b + p·panel
-/// on; then stored to `to`, to_row floats a row. Of 24 rows those are computed whose tiles hold some of `rows`.
+/// Sums of a strip for a panel of columns, in tiles: Σ_p a_ip·b_pv, a_ip at a + 4·(p + i·a_row) bytes and b_p from b +
+/// p·panel on; then stored to `to`, to_row floats a row. Of 24 rows, only rows in tiles that hold some of `rows` are
+/// computed.
 template <bool has_upper, bool has_lower>
 HWY_INLINE void multiply_tiles(bf16_pair const* a, std::int64_t a_row, bf16_pair const* b, std::int64_t pairs, float* to,
                                std::int64_t to_row) {
@@ -266,7 +268,8 @@ void values_by_amx(float const* P, bf16_pair const* V, std::int64_t rows, interv
   }
 }
 
-/// Whether the processor has AMX for bf16 and the system lets this process use the tiles, which it must be asked for.
+/// Does the processor have AMX for bf16, and does the system let this process use the tiles? The system must be asked
+/// for them.
 bool may_use_tiles() noexcept {
 #if defined(__linux__)
   unsigned a = 0, b = 0, c = 0, d = 0;

@@ -7,8 +7,8 @@
 
 namespace attest::fast {
 
-/// The operations by AMX; null where the processor or the system does not allow them. A chunk is 16 pairs, and
-/// s ← s + Σ_p a_p·b_p over the pairs a_p = (a_p0, a_p1) and b_p of a chunk is
+/// The operations by AMX; null if the processor or the system does not allow them. A chunk is 16 pairs, and s ← s + Σ_p
+/// a_p·b_p over the pairs a_p = (a_p0, a_p1) and b_p of a chunk is
 ///
 ///   fl(s + fl(e + o)),  e = Σ_p a_p0·b_p0,  o = Σ_p a_p1·b_p1
 ///
@@ -17,11 +17,11 @@ namespace attest::fast {
 /// Source  Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, TDPBF16PS
 bf16_pair_operations const* bf16_tiles_by_amx() noexcept;
 
-/// The same bits by AVX2 and FMA, with MXCSR as float_environment sets it; null where the processor lacks them. It takes
+/// The same bits by AVX2 and FMA, with MXCSR as float_environment sets it; null if the processor lacks them. It takes
 /// longer than the arithmetic in f32.
 bf16_pair_operations const* bf16_tiles_by_fma() noexcept;
 
-/// The faster of those that are there, or null.
+/// The faster of the available ones, or null.
 inline bf16_pair_operations const* bf16_tiles_here() noexcept {
   static bf16_pair_operations const* const best =
       bf16_tiles_by_amx() != nullptr ? bf16_tiles_by_amx() : bf16_tiles_by_fma();

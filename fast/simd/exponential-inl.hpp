@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
-/// The larger of x and y; y where x is NaN, as the maximum instructions of x86 have it.
+/// The larger of x and y; y if x is NaN, as the maximum instructions of x86 do.
 template <class V>
 HWY_INLINE V larger(V x, V y) {
   return hn::Max(x, y);
@@ -185,13 +185,13 @@ HWY_INLINE T folded(T const* l) {
   return half[0];
 }
 
-/// to_c ← O_c/l in whole vectors, with three products by y ≈ 1/l in place of each division. Only where the target has
+/// to_c ← O_c/l in whole vectors, with three products by y ≈ 1/l in place of each division. Only if the target has
 /// fused multiply-adds, and l and every O_c lie in the range of the proof.
 ///
-/// Returns  false, and writes nothing, elsewhere
-/// Why      y = fl(1/l). q₀ = fl(x·y) is within 2u(1 + u) of x/l, and q₁ = fl(q₀ + fl(x − l·q₀)·y) within half a place
-///          and 8u² of it, so q₁ is faithful. Then x − l·q₁ is a number of T, and fl(q₁ + (x − l·q₁)·y) is x/l rounded
-///          to nearest (Markstein 1990; Handbook of Floating-Point Arithmetic, 2nd edition, theorem 4.9).
+/// Returns   false, and writes nothing, otherwise
+/// Why       y = fl(1/l). q₀ = fl(x·y) is within 2u(1 + u) of x/l. q₁ = fl(q₀ + fl(x − l·q₀)·y) is within half a place
+///           and 8u² of it, so q₁ is faithful. Then x − l·q₁ is a number of T, and fl(q₁ + (x − l·q₁)·y) is x/l rounded
+///           to nearest (Markstein 1990; Handbook of Floating-Point Arithmetic, 2nd edition, theorem 4.9).
 template <class T>
 HWY_INLINE bool divided_by_products([[maybe_unused]] T const* O, [[maybe_unused]] T l, [[maybe_unused]] std::int64_t dv,
                                     [[maybe_unused]] T* to) {

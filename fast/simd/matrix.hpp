@@ -16,7 +16,7 @@ struct matrix {
   constexpr matrix from(std::int64_t i) const noexcept { return {row(i), stride}; }
 };
 
-/// The same where each row lies elsewhere: element (i, j) is rows[i][j].
+/// The same if each row lies elsewhere: element (i, j) is rows[i][j].
 template <class N>
 struct row_list {
   N* const* rows = nullptr;
@@ -25,7 +25,7 @@ struct row_list {
   constexpr row_list from(std::int64_t i) const noexcept { return {rows + i}; }
 };
 
-/// Rows and the rows that are prefetched beside them, as many: those themselves where there are none.
+/// Rows, and as many rows that are prefetched meanwhile; the rows themselves if there are no others.
 template <class N>
 constexpr matrix<N> or_itself(N* next, matrix<N> const& rows) noexcept {
   return next == nullptr ? rows : matrix<N>{next, rows.stride};

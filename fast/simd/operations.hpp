@@ -24,9 +24,9 @@ struct row_conversions {
 };
 
 /// Products of at most few_rows queries with rows of K and V where the caller stores them, which must all be visible to
-/// all queries: the same bits as those of packed copies. `next` is where the rows begin that a later call reads, which
-/// are prefetched; null if there are none. Q, S, P, factor and O have memory for few_rows rows: what lies behind `rows`
-/// is lost.
+/// all queries. The bits are the same as with packed copies. `next` is the first of the rows that a later call reads,
+/// which are prefetched; null if there are none. Q, S, P, factor and O have memory for few_rows rows: contents behind
+/// `rows` are lost.
 template <class E>
 struct row_products {
   using T = working<E>;
@@ -54,9 +54,9 @@ struct operations {
   std::int64_t panel = 0;     ///< keys (columns of V) that lie side by side in packed K (V)
   std::int64_t few_rows = 0;  ///< most queries of row_products
 
-  /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest where `rows` fills whole vectors.
-  /// Requires  memory for one vector beyond the last row of `to`. Where width is not a multiple of sum_lanes, what lies
-  ///           behind it in `to` is lost, up to the next multiple
+  /// to.row(t)_i ← from_it for i < min(rows, width), 0 for rows ≤ i < width. Fastest if `rows` fills whole vectors.
+  /// Requires  memory for one vector beyond the last row of `to`. If width is not a multiple of sum_lanes, the contents
+  ///           behind it in `to` are lost, up to the next multiple
   void (*transpose)(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width,
                     matrix<T> to) noexcept;
 
@@ -93,7 +93,7 @@ struct operations {
   /// s_ij ← 2^(s_ij − m_i), 0 for s_ij = −∞, and l_i ← l_i·factor_i + Σ_j s_ij in lanes. NaN stays NaN.
   void (*exponentiate)(T* S, std::int64_t rows, interval keys, row_states<T> const& states) noexcept;
 
-  /// O_i ← O_i·factor_i + Σ_j P_ij·V_j: the sum is formed first, from 0, j in order. V is what pack_values made.
+  /// O_i ← O_i·factor_i + Σ_j P_ij·V_j: the sum is formed first, from 0, j in order. pack_values made V.
   void (*values)(T const* P, T const* V, std::int64_t rows, interval keys, std::int64_t dv, T const* factor,
                  matrix<T> O) noexcept;
   /// The same with V as the caller stores it: any row stride; dv a multiple of panel/2.
@@ -119,7 +119,7 @@ struct operations {
 /// Highway's names of the SIMD targets that this machine supports and this build has, best first.
 std::vector<std::string_view> simd_targets();
 
-/// The operations of the best SIMD target, or of the one that use_simd_target() chose.
+/// The operations of the best SIMD target, or of the target that use_simd_target() chose.
 template <std::floating_point T>
 operations<T> const& best_operations() noexcept;
 template <>

@@ -38,7 +38,7 @@ template <class T>
 struct transposed_piece {
   vector<T> column[piece_numbers<T>];
 
-  /// row(i): where the 16 bytes of row i are
+  /// row(i): the address of the 16 bytes of row i
   template <class Row>
   HWY_INLINE void read(Row const& row) {
     tag<T> const d;
@@ -78,8 +78,8 @@ HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::i
     for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * column + i] = from.row(i)[t];
 }
 
-/// operations::transpose. The last rows come first, since what a vector writes beyond `width` lies where the next
-/// column begins.
+/// operations::transpose. The last rows come first, since the numbers that a vector writes beyond `width` lie where the
+/// next column begins.
 template <class T>
 void transpose(matrix<T const> from, std::int64_t rows, std::int64_t depth, std::int64_t width, matrix<T> to) noexcept {
   for (std::int64_t i = rounded_up(width, lanes<T>) - lanes<T>; i >= 0; i -= lanes<T>) {

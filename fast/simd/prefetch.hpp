@@ -6,7 +6,7 @@
 namespace attest::fast {
 
 /// Asks for the cache line of an address, into the second-level cache: the first-level cache has too few places for
-/// what is on its way from memory. (The empty statement keeps g++ 12 from dropping calls of a function that does
+/// lines on their way from memory. (The empty statement keeps g++ 12 from dropping calls of a function that does
 /// nothing else.)
 HWY_INLINE void prefetch_line(void const* at) noexcept {
   __builtin_prefetch(at, 0, 2);

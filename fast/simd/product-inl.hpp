@@ -89,7 +89,7 @@ HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* P, T const* V, B 
   return multiplied<rows, vectors>(P, std::integral_constant<std::int64_t, score_stride<T>>(), V, v_row, depth,
                                    V + rows_ahead * v_row);
 }
-/// The same, bit for bit, where each row of V lies elsewhere. v_row has no meaning.
+/// The same, bit for bit, if each row of V lies elsewhere. v_row has no meaning.
 template <int rows, int vectors, class T, class B>
 HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* HWY_RESTRICT P, listed_rows<T> V, B, std::int64_t depth) {
   tag<T> const d;
@@ -155,7 +155,7 @@ void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64
   }
 }
 
-/// What values_in_place() and listed_values() do; V_from(c) is V from its column c on.
+/// The body of values_in_place() and listed_values(); V_from(c) is V from its column c on.
 template <class T, class From>
 HWY_INLINE void unpacked_values(T const* P, From const& V_from, std::int64_t v_row, std::int64_t rows, std::int64_t depth,
                                 std::int64_t dv, T const* factor, matrix<T> O) {

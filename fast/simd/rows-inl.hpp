@@ -1,5 +1,5 @@
-// Products of few queries with rows of K and V where the caller stores them: row_products of operations.hpp. A packed copy
-// would be used only once, and what they cost beside reading memory is the conversion of stored numbers, and for K a
+// Products of few queries with rows of K and V where the caller stores them: row_products of operations.hpp. A packed
+// copy would be used only once. In addition to reading memory, they cost the conversion of stored numbers, and for K a
 // transposition in registers.
 #if defined(ATTEST_FAST_SIMD_ROWS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_FAST_SIMD_ROWS_INL_HPP
@@ -27,7 +27,8 @@ HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
   with(std::integral_constant<int, 4>());
 }
 
-/// Vectors of O that one pass over V sums for so many rows: as many as fit in registers beside those of V and one weight.
+/// Vectors of O that one pass over V sums for so many rows: as many as fit in registers together with V's vectors and
+/// one weight.
 inline constexpr int vectors_of_pass(int rows) {
   constexpr int registers = HWY_TARGET == HWY_AVX3 ? 32 : 16;
   if (rows == 1) return 8;  // a vector of V is then an operand in memory
@@ -45,9 +46,9 @@ HWY_INLINE auto lane_rows(Rows from, std::int64_t t) {
   return [from, t](std::int64_t i) { return from.row(i) + t; };
 }
 #if HWY_TARGET == HWY_AVX3
-/// The addresses are those of every fourth row and up to three strides: a processor has too few registers for sixteen, and a
-/// compiler that knows where `first` comes from keeps sixteen, most of them in memory. (The empty statement is what it cannot
-/// see through.)
+/// The addresses of every fourth row, and up to three strides: a processor has too few registers for sixteen addresses.
+/// A compiler that knows the origin of `first` keeps sixteen, most of them in memory. (It cannot see through the empty
+/// statement.)
 template <class E>
 struct neighbour_rows {
   E const* every_fourth[lanes<working<E>> / 4];
@@ -68,7 +69,7 @@ HWY_INLINE neighbour_rows<E> lane_rows(matrix<E const> from, std::int64_t t) {
 }
 #endif
 
-/// Numbers of E in a word of a transposed piece: those of 16 bits are transposed two by two.
+/// Numbers of E in a word of a transposed piece: numbers of 16 bits are transposed two by two.
 template <class E>
 inline constexpr int numbers_in_word = is_narrow<E> ? 2 : 1;
 
@@ -100,11 +101,11 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
     }
   };
   constexpr std::int64_t piece = piece_numbers<E>, line = 4 * piece, words = piece_numbers<T>;
-  // Where products take little time, prefetches come between them: at once they wait for places on the way.
+  // If products take little time, prefetches come between them: all at once they would wait for places on the way.
   constexpr bool between = HWY_TARGET == HWY_AVX3 && !is_narrow<E> && rows <= 2;
   std::int64_t t = 0;
   for (; t + piece <= depth; t += piece) {
-    // A part of the lines of the next rows: those of a quarter of the rows for each quarter of a line.
+    // A part of the lines of the next rows: the lines of a quarter of the rows for each quarter of a line.
     constexpr std::int64_t lines = groups * lanes<T> / 4;
     std::int64_t const part = t % line / piece * lines, at = t / line * line;
     Rows const ahead = next.from(part), near = soon.from(part);
@@ -155,8 +156,8 @@ HWY_NOINLINE void all_scores(T const* Q, Rows K, Rows next, std::int64_t depth, 
         score_rows<count, groups, from_memory, E>(Q, K.from(j), next.from(j), soon, depth, S + j);
       }
     };
-    // A sum waits for the one before it: groups keep both units busy where there are few rows. A line of 16-bit numbers makes
-    // twice as many terms of a sum.
+    // A sum waits for the one before it: groups keep both units busy if there are few rows. A line of 16-bit numbers
+    // makes twice as many terms of a sum.
     if constexpr (HWY_TARGET == HWY_AVX3 && is_narrow<E> && count <= 2) some(std::integral_constant<int, 4>());
     if constexpr (count <= 2) some(std::integral_constant<int, 2>());
     some(std::integral_constant<int, 1>());
@@ -224,8 +225,8 @@ HWY_INLINE void values_of_rows(T const* P, Rows V, Rows next, std::int64_t rows,
       for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
         value_rows<count, vectors, E>(P, V, next, c, depth, factor, O);
     };
-    // Half of each row in each of two passes comes slower from memory than nearly whole rows, for which there are registers where a
-    // weight is an operand in memory.
+    // Half of each row in each of two passes comes slower from memory than nearly whole rows. There are registers for
+    // whole rows if a weight is an operand in memory.
     if constexpr (HWY_TARGET == HWY_AVX3 && count == 4 && !is_narrow<E>)
       if (from_memory && dv <= 8 * lanes<T>) columns(std::integral_constant<int, 7>());
     constexpr int most = vectors_of_pass(count);

@@ -1,4 +1,5 @@
-// What the other -inl.hpp files share: Highway, once for each SIMD target, and the sizes that follow from its vectors.
+// Parts that the other -inl.hpp files share: Highway, once for each SIMD target, and the sizes that follow from its
+// vectors.
 #if defined(ATTEST_FAST_SIMD_VECTORS_INL_HPP) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTEST_FAST_SIMD_VECTORS_INL_HPP
 #undef ATTEST_FAST_SIMD_VECTORS_INL_HPP
@@ -25,9 +26,9 @@ using vector = hn::Vec<tag<T>>;
 template <class T>
 inline constexpr std::int64_t lanes = static_cast<std::int64_t>(hn::MaxLanes(tag<T>()));
 
-/// The register tile of both products A·B: tile_rows × 2 vectors of sums, beside 2 vectors of B and one of A.
+/// The register tile of both products A·B: tile_rows × 2 vectors of sums, and in addition 2 vectors of B and one of A.
 inline constexpr std::int64_t tile_rows = HWY_TARGET == HWY_AVX3 ? 12 : HWY_TARGET == HWY_AVX2 ? 6 : 4;
-/// operations::few_rows: their sums fit in registers beside a transposed piece of K.
+/// operations::few_rows: their sums fit in registers together with a transposed piece of K.
 inline constexpr int few_rows = tile_rows < 8 ? tile_rows : 8;
 template <class T>
 inline constexpr std::int64_t panel_columns = 2 * lanes<T>;
