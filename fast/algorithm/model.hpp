@@ -61,8 +61,9 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   result.splits = static_cast<int>(std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split)));
   result.merge = problem::split_merge::raw;
 
-  // A sink t is absorbed behind all keys like one more key block with one key (sink.hpp). In addition to the key blocks,
-  // it brings l one rescale and one addition, O one rescale, and t sink_roundings<T> on its way into units of log₂. The kernel model has no fields for that yet.
+  // A sink t is absorbed behind all keys like one more key block with one key (sink.hpp). In addition to what the key
+  // blocks cost, l gets one rescale and one addition, O one rescale, and t sink_roundings<T> on its way into units of
+  // log₂. The kernel model has no fields for that yet.
 
   // finish(): one division. log_sum_exp(): one rounding to T at the end; before it, relative errors of at most 2^−53 in
   // m·ln 2 and their sum, and log_error in ln l.

@@ -26,7 +26,7 @@ namespace attest::reference {
 
 enum class row_kind : std::uint8_t {
   finite,  ///< some visible key, or the sink, has a finite score and none makes the row NaN
-  empty,   ///< no such score: O = 0, weights 0, LSE = −∞, or that of a sink of +∞ or NaN beside no visible key
+  empty,   ///< no such score: O = 0, weights 0, LSE = −∞, or the +∞ or NaN of a sink if no key is visible
   nan,     ///< a NaN or +∞ score: O, LSE and weights are NaN
 };
 
@@ -37,7 +37,7 @@ enum class value_kind : std::uint8_t {
   unspecified,  ///< no check may read it
 };
 
-/// One output element: its kind, and an enclosure where it is finite.
+/// One output element: its kind, and an enclosure if it is finite.
 template <unsigned W>
 struct enclosed_value {
   value_kind kind = value_kind::finite;
@@ -98,7 +98,7 @@ constexpr void place_below_max(enclosed_row<W, T>& row) noexcept {
   for (auto& key : row.keys) key.below_max = scores.difference(key.score, *top);
 }
 
-/// The same with a softcap, where the order of the scores cannot be decided exactly. Let t be a key that no score
+/// The same with a softcap, if the order of the scores cannot be decided exactly. Let t be a key that no score
 /// certainly exceeds; δ ≥ max_j (s_j − s_t) bounds m − s_t, and is added to every radius.
 template <unsigned W, class T>
 constexpr void place_below_capped_max(enclosed_row<W, T>& row) noexcept {
@@ -192,7 +192,8 @@ constexpr void enclose_row(problem::instance<T> const& p, std::int64_t b, std::i
   enclose_weights(row);
 }
 
-/// What the key at position n of row.keys adds to column c, times 1 − p: v_jc, and 0 for a dropped key and for the sink.
+/// The contribution of the key at position n of row.keys to column c, times 1 − p: v_jc, and 0 for a dropped key and
+/// for the sink.
 template <unsigned W, class T>
 constexpr element value_at(problem::instance<T> const& p, enclosed_row<W, T> const& row, std::size_t n,
                            std::int64_t c) noexcept {
@@ -201,7 +202,7 @@ constexpr element value_at(problem::instance<T> const& p, enclosed_row<W, T> con
   return value_of(p.v()(row.b, key_head(p.size(), row.h), j, c));
 }
 
-/// What NaN and infinities in V make of O at column c.
+/// The kind of O at column c, as NaN and infinities in V determine it.
 /// Requires  row was made from p by enclose_row; c < p.size().dv
 template <unsigned W, class T>
 constexpr value_kind kind_of_output(problem::instance<T> const& p, enclosed_row<W, T> const& row,
@@ -247,8 +248,8 @@ constexpr enclosed_value<W> output(problem::instance<T> const& p, enclosed_row<W
   return {value_kind::finite, dropout_of(p) > 0 ? o / kept_part<W>(p) : o};
 }
 
-/// The weight π of the key at position `at` of row.keys; those of the real keys sum to 1 less that of the sink. Requires
-/// row.kind finite.
+/// The weight π of the key at position `at` of row.keys; the real keys' weights sum to 1 less the sink's weight.
+/// Requires row.kind finite.
 template <unsigned W, class T>
 constexpr ball<W> weight(enclosed_row<W, T> const& row, std::size_t at) noexcept {
   return row.keys[at].weight / row.normaliser;

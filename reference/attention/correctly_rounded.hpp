@@ -11,7 +11,7 @@
 
 namespace attest::reference {
 
-/// The sums over a row that its rounded values ask for. All elements of a row may share one.
+/// The sums over a row that its rounded values need. All elements of a row may share one object.
 /// Requires  row.kind finite
 template <unsigned W, class T>
 constexpr exponential_sums<T> sums_of(enclosed_row<W, T> const& row) {
@@ -30,7 +30,7 @@ constexpr bool is_wide(ball<W> const& enclosure) noexcept {
   return low < high - 8;  // high − low may pass 2⁶³
 }
 
-/// The value in `enclosure`, rounded; enclosed again, by wider(256) and wider(1152), as long as it is wide.
+/// The value in `enclosure`, rounded. As long as it is wide, it is enclosed again, by wider(256) and wider(1152).
 template <class Target, unsigned W, class Wider, class SignAgainst>
 constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wider&& wider, SignAgainst&& sign_against) {
   if (!is_wide<Target>(enclosure)) return nearest<Target>(enclosure, sign_against);
@@ -43,8 +43,8 @@ constexpr rounded_value<Target> nearest_by_widths(ball<W> const& enclosure, Wide
 
 }  // namespace detail
 
-/// (1 − p)·t as an integer of exact_coefficient's unit. Nothing where it may not be one: p has a bit below 2^−120, so
-/// p < 2^−67.
+/// (1 − p)·t as an integer of exact_coefficient's unit. Returns nothing if it may not be one: p has a bit below 2^−120,
+/// so p < 2^−67.
 /// Why       t is a boundary of a format, a multiple of 2^−1076
 constexpr std::optional<integer<exact_coefficient::bits>> kept_part_of(element const& t, double dropout) noexcept {
   integer<exact_coefficient::bits> const whole = exact_coefficient::at_unit(t);
@@ -56,8 +56,8 @@ constexpr std::optional<integer<exact_coefficient::bits>> kept_part_of(element c
   return integer<exact_coefficient::bits>(whole - shifted(lost, p.exponent));
 }
 
-/// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − (1 − p)·t), with v_jc = 0 of a
-/// dropped key and of the sink.
+/// O at column c, correctly rounded to Target: o − t has the sign of Σ_j e^(s_j)·(v_jc − (1 − p)·t), with v_jc = 0 for
+/// a dropped key and for the sink.
 /// Requires  row made from p by enclose_row, sums from row; output(p, row, c).kind is finite
 /// Ensures   the nearest value of Target, ties to even, an exact 0 is +0; none only if exponential_sums::sign remains
 ///           undecided

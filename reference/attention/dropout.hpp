@@ -1,4 +1,4 @@
-// Dropout: o_c = Σ_j π_j·v_jc·[keep_j]/(1 − p). The weights, Z and the LSE do not know of it.
+// Dropout: o_c = Σ_j π_j·v_jc·[keep_j]/(1 − p). The weights, Z and the LSE do not depend on it.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ constexpr double dropout_of(problem::instance<T> const& p) noexcept {
   return p.keep().present ? p.parameters().dropout : 0;
 }
 
-/// 1 − p, exactly 1 where nothing is scaled.
+/// 1 − p, exactly 1 if nothing is scaled.
 template <unsigned W, class T>
 constexpr ball<W> kept_part(problem::instance<T> const& p) noexcept {
   return ball<W>(1) - ball<W>::from(value_of(dropout_of(p)));

@@ -1,11 +1,12 @@
-// What no enclosure can decide: is an output exactly t? It is decided by grouping keys of equal exact scores.
+// A question that no enclosure can decide: is an output exactly t? It is decided by grouping keys of equal exact
+// scores.
 //
 // Without softcap the scores are algebraic numbers, so by the Lindemann–Weierstrass theorem the exponentials of
 // distinct scores are linearly independent over the algebraic numbers: Σ_g e^(s_g)·D_g = 0 with algebraic D_g only if
 // every D_g = 0. With D_g = Σ_{j in g} (v_j − t) this means that o = t iff every D_g is 0. With softcap, equality of
-// scores is still decided (docs/rounding.md), but no such theorem is known for sums of their exponentials: of an
-// output, "true" is proven, while "false" means only that it was not proven. So it is in base 2, where powers of two
-// may cancel; exponential_sums decides these.
+// scores is still decided (docs/rounding.md), but no such theorem is known for sums of their exponentials. Then "true"
+// is proven for an output, while "false" means only that it was not proven. The same holds in base 2, where powers of
+// two may cancel; exponential_sums decides these.
 #pragma once
 
 #include <algorithm>

@@ -4,15 +4,15 @@
 // Theorem (Lindemann–Weierstrass; docs/rounding.md). Let the s_g be distinct algebraic numbers and the c_g algebraic.
 // Then Σ c_g·e^(s_g) = 0 only if every c_g = 0. Scores without softcap are algebraic: σ² is rational, everything else
 // dyadic. So after equal scores are grouped and zero coefficients dropped, either nothing is left and the sum is 0, or
-// the sum is not 0, and theorem N (newton_sum.hpp) shows its sign with no width at all, unless terms of different
+// the sum is not 0. Theorem N (newton_sum.hpp) then shows its sign with no width at all, unless terms of different
 // orders cancel.
 //
 // With softcap the scores are transcendental, and no such theorem is known for sums. Equal scores are still grouped,
-// which proves a sum to be 0 if all coefficients vanish (constant V, equal keys), and where the order of the scores is
-// known exactly, it alone may decide (order_decides). A sum that no width separates from 0 remains undecided.
+// which proves a sum to be 0 if all coefficients vanish (constant V, equal keys). If the order of the scores is known
+// exactly, it alone may decide (order_decides). A sum that no width separates from 0 remains undecided.
 //
-// In base 2 e^(s_g) is a power of two, and theorem T6 (powers_of_two.hpp) says which sums are 0: those of which no term is
-// left once the powers of one residue are gathered.
+// In base 2, e^(s_g) is a power of two. Theorem T6 (powers_of_two.hpp) says which sums are 0: sums without a term that
+// is left once the powers of one residue are gathered.
 #pragma once
 
 #include <algorithm>
@@ -33,8 +33,8 @@
 
 namespace attest::reference {
 
-/// The largest widths that are tried before a sign remains undecided: without softcap, and with softcap, where every
-/// exponential of a row needs that width (at 4096 bits, twelve keys would take 0.1 s).
+/// The largest widths that are tried before a sign remains undecided: without softcap, and with softcap, for which
+/// every exponential of a row needs that width (at 4096 bits, twelve keys would take 0.1 s).
 inline constexpr unsigned last_width = 4096, last_capped_width = 1152;
 
 /// A group of equal scores, and the sum of its coefficients, not 0.
@@ -72,15 +72,14 @@ class exponential_sums {
   /// neither the order of the scores, nor theorem N, nor a width up to the last one decides it.
   ///
   /// Groups far below the leading one do not matter at any width, since balls have exponents of their own. The leading
-  /// group is the one with the largest score among those whose coefficient is not 0; it need not hold the row's
-  /// maximum.
+  /// group has the largest score among groups whose coefficient is not 0; it need not hold the row's maximum.
   template <class Coefficient>
   constexpr std::optional<int> sign(Coefficient const& coefficient) {
     return sign_of(terms_of(calls<exact(std::size_t), Coefficient>(coefficient)));
   }
 
   /// Σ_j c_j·e^(s_j)/Σ_j e^(s_j).
-  /// Ensures   relative precision 2^−W where the coefficients cancel to the first order, and without softcap to any
+  /// Ensures   relative precision 2^−W if the coefficients cancel to the first order, and without softcap to any
   template <unsigned W, class Coefficient>
   constexpr ball<W> mean(Coefficient const& coefficient) {
     return mean_of<W>(terms_of(calls<exact(std::size_t), Coefficient>(coefficient)));
@@ -119,8 +118,8 @@ class exponential_sums {
     return total * at_width<W>().below_lead(*this, terms.front().group, whole.front().group) / sum<W>(whole);
   }
 
-  /// What the scores give at W bits. Each value is kept with the group that it was computed against, since most sums of
-  /// a row ask for the same.
+  /// The values that the scores give at W bits. Each value is kept with the group against which it was computed, since
+  /// most sums of a row need the same.
   template <unsigned W>
   struct width {
     struct value {
@@ -148,7 +147,7 @@ class exponential_sums {
       if (kept.near) kept.of = expm1(apart);
       return kept;
     }
-    /// e^(s_g − s_lead); anything where the enclosure of the difference reaches too far above 0.
+    /// e^(s_g − s_lead); anything if the enclosure of the difference reaches too far above 0.
     constexpr ball<W> const& below_lead(exponential_sums const& row, std::size_t g, std::size_t lead) {
       value& kept = ratios[g];
       if (kept.against == lead) return kept.of;
@@ -229,8 +228,8 @@ class exponential_sums {
 
   /// Does the order of the scores alone give the sum the sign of its first coefficient?
   /// Why       s_1 > s_2 > …, S_i := c_1 + … + c_i: Σ c_i·e^(s_i) = Σ_{i<r} S_i·(e^(s_i) − e^(s_(i+1))) + S_r·e^(s_r)
-  ///           (Abel). If no S_i has the other sign, no term has. Where S_i = 0, the order of s_i and s_(i+1) is not
-  ///           asked for
+  ///           (Abel). If no S_i has the other sign, no term has. If S_i = 0, the order of s_i and s_(i+1) does not
+  ///           matter
   constexpr bool order_decides(std::vector<group_term> const& terms) const noexcept {
     int const sign = terms.front().coefficient.sign();
     exact sum = 0;

@@ -1,10 +1,10 @@
-// Σ c_g·e^(s_g) of scores that lie near each other, by Newton's interpolation of exp: what is lost to cancellation is
-// lost in exact integers.
+// Σ c_g·e^(s_g) of scores that lie near each other, by Newton's interpolation of exp: the cancellation happens in exact
+// integers, which lose nothing.
 //
-// Theorem N (docs/rounding.md). Let s_0, …, s_(r−1) be distinct, D_i := Π_{h<i} (s_g − s_h) as a function of g, and
+// Theorem N (docs/rounding.md). Let s_0, …, s_(r−1) be distinct, D_i := Π_{h<i} (s_g − s_h) as a function of g, and:
 //   C_i := Σ_{g≥i} c_g·D_i(g),   f_i := exp[s_0, …, s_i], the divided difference.
-// Then Σ_g c_g·e^(s_g) = Σ_{i<r} C_i·f_i, not all C_i are 0 unless all c_g are, i!·f_i = e^η for an η between the
-// nodes, and the sum without its first K terms is at most max e^s/K!·Σ_{g≥K} |c_g|·|D_K(g)|.
+// Then Σ_g c_g·e^(s_g) = Σ_{i<r} C_i·f_i, and not all C_i are 0 unless all c_g are; i!·f_i = e^η for an η between the
+// nodes; and the sum without its first K terms is at most max e^s/K!·Σ_{g≥K} |c_g|·|D_K(g)|.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@
 
 namespace attest::reference {
 
-/// What the exact integers of one sum may cost before Newton's form stops.
+/// A bound on the cost of the exact integers of one sum; beyond it Newton's form stops.
 struct newton_budget {
   static constexpr std::int64_t bits = std::int64_t{1} << 20;  ///< of one integer
   std::int64_t limb_products = std::int64_t{1} << 27;          ///< of 64 by 64 bits that are left: 0.2 s
@@ -91,7 +91,7 @@ class newton_form {
     return sum;
   }
 
-  /// The next C_i, and the sum of |c_g|·|D_(i+1)(g)| over the g behind it. False where the budget ends.
+  /// The next C_i, and the sum of |c_g|·|D_(i+1)(g)| over the g behind it. False if the budget ends.
   constexpr bool extend(newton_budget& budget) {
     std::size_t const i = newton_.size();
     if (exhausted_ || !multiply(i, budget)) return false;
@@ -160,8 +160,8 @@ class newton_form {
 };
 
 /// Σ c_g·e^(s_g) without softcap, in clusters: each by Newton's form, the exponentials between them at W bits.
-/// Clusters    runs of scores that are at most θ apart, 1/(16n) < θ ≤ 1/(8n): a cluster is at most 1/8 wide, and what
-///             lies in two clusters is more than 1/(16n) apart
+/// Clusters    runs of scores that are at most θ apart, 1/(16n) < θ ≤ 1/(8n): a cluster is at most 1/8 wide, and scores
+///             in two clusters are more than 1/(16n) apart
 class newton_sum {
  public:
   /// Requires  distinct scores, falling; no coefficient 0

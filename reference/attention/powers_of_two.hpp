@@ -1,5 +1,5 @@
-// Σ c_g·2^(x_g) for dyadic x_g without what vanishes in it: 2^x is algebraic, so that unequal powers may cancel, as in
-// 2^1 − 2^0 − 2^0.
+// Σ c_g·2^(x_g) for dyadic x_g, without the part of it that vanishes: 2^x is algebraic, so that unequal powers may
+// cancel, as in 2^1 − 2^0 − 2^0.
 //
 // Theorem T6 (docs/rounding.md, "Merges in base 2"). The sum is 0 iff for each residue r of the x_g mod 1 the dyadic number
 // Σ_{x_g ≡ r} 2^⌊x_g⌋·c_g is 0.
@@ -45,16 +45,17 @@ class powers_of_two {
       residue_[by_residue_[at]] = residue_[by_residue_[at - 1]] + !(rests[by_residue_[at]] == rests[by_residue_[at - 1]]);
   }
 
-  /// Σ_g coefficient(g)·2^(x_g) with as few terms as exact integers can hold: calls visit(g, c) for the terms c·2^(x_g) of
-  /// the same sum. Each is what a run of scores of one residue has left, at the lowest score of the run.
+  /// Σ_g coefficient(g)·2^(x_g) with as few terms as exact integers can hold: calls visit(g, c) for the terms c·2^(x_g)
+  /// of the same sum. Each term is the rest of a run of scores of one residue, at the lowest score of the run.
   /// Ensures   no c is 0; no term, if the sum is 0
-  /// Why       Horner within a residue, which drops what vanishes. A run ends where |sum·2^gap| ≥ 2·max|c|: no term below
-  ///           takes it to 0 any more, since it falls to no less than max|c|, and the next gap, at least 1, doubles it
+  /// Why       Horner within a residue, which drops the vanishing part. A run ends where |sum·2^gap| ≥ 2·max|c|: no
+  ///           term below takes it to 0 any more, since it falls to no less than max|c|, and the next gap, at least 1,
+  ///           doubles it
   template <class Coefficient, class Visit>
   constexpr void gather(Coefficient&& coefficient, Visit&& visit) const {
     int most = 0;
     for (std::size_t const g : by_residue_) most = std::max(most, bit_length(coefficient(g)));
-    most = std::min(most + 1, static_cast<int>(exact_coefficient::bits) - 2);  // what is held; a run may end at any score
+    most = std::min(most + 1, static_cast<int>(exact_coefficient::bits) - 2);  // bits held; a run may end at any score
     integer<exact_coefficient::bits> sum = 0;
     std::size_t last = 0;  // the score of `sum`, if that is not 0
     for (std::size_t const g : by_residue_) {

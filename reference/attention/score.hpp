@@ -19,7 +19,7 @@ inline constexpr int dot_exponent = 2 * smallest_exponent<T>;
 template <class T>
 inline constexpr unsigned dot_bits = static_cast<unsigned>(2 * (largest_exponent<T> - smallest_exponent<T>)+64);
 
-/// A score, exactly: σ·dot·2^dot_exponent + bias where kind is finite. With a softcap c (softcap.hpp) the first term is
+/// A score, exactly: σ·dot·2^dot_exponent + bias if kind is finite. With a softcap c (softcap.hpp) the first term is
 /// capped, and saturated ≠ 0 says that it is ±c, because the product is infinite.
 template <class T>
 struct exact_score {
@@ -82,7 +82,7 @@ constexpr exact_score<T> exact_dot(T const* q, T const* k, std::int64_t d) noexc
   return sum;
 }
 
-/// The class of σ·dot + bias. Requires a bias that is 0 where there is none.
+/// The class of σ·dot + bias. Requires a bias that is 0 if there is none.
 template <class T>
 constexpr number_class class_of(exact_score<T> const& dot, int sign_of_scale, element const& bias) noexcept {
   number_class scaled = dot.kind;
@@ -98,7 +98,7 @@ constexpr number_class class_of(exact_score<T> const& dot, int sign_of_scale, el
   return number_class::not_a_number;  // ∞ − ∞
 }
 
-/// The bias at (b, h, i, j) exactly; 0 where there is none.
+/// The bias at (b, h, i, j) exactly; 0 if there is none.
 template <class T>
 constexpr element bias_at(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                           std::int64_t j) noexcept {
@@ -135,8 +135,7 @@ constexpr int sign_of_sum(integer<A> const& a, std::int64_t ea, element const& b
 
 /// The order of two finite scores, decided exactly: sign(σ·Δa + Δb).
 ///
-/// σ rational: one integer. σ = 1/√d irrational: equal iff Δa = Δb = 0; else, where the signs differ, Δa² against
-/// d·Δb².
+/// σ rational: one integer. σ = 1/√d irrational: equal iff Δa = Δb = 0; else, if the signs differ, Δa² against d·Δb².
 template <class T>
 constexpr std::strong_ordering order(exact_scale const& scale, exact_score<T> const& x,
                                      exact_score<T> const& y) noexcept {

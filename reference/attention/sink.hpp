@@ -11,7 +11,7 @@ namespace attest::reference {
 /// The index of the sink among the keys of a row, which has no place in K and V.
 inline constexpr std::int64_t sink_index = -1;
 
-/// t of head h in entry b, exactly: −∞ where there is no sink.
+/// t of head h in entry b, exactly: −∞ if there is no sink.
 template <class T>
 constexpr element sink_at(problem::instance<T> const& p, std::int64_t b, std::int64_t h) noexcept {
   if (p.sink().present) return value_of(p.sink()(b, h, 0, 0));

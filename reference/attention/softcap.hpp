@@ -110,8 +110,9 @@ class scores_at {
   }
 
  private:
-  /// c·(tanh X − tanh Y), X = σ·x/c and Y of one sign and different, without cancellation by
-  ///   tanh X − tanh Y = −2·e^(−2Y)·expm1(−2(X − Y)) / ((1 + e^(−2X))·(1 + e^(−2Y)))   for X > Y ≥ 0
+  /// c·(tanh X − tanh Y), for X = σ·x/c and Y of one sign and different. It is computed without cancellation, for X > Y
+  /// ≥ 0:
+  ///   tanh X − tanh Y = −2·e^(−2Y)·expm1(−2(X − Y)) / ((1 + e^(−2X))·(1 + e^(−2Y)))
   template <class T>
   constexpr ball<W> capped_difference(exact_score<T> const& x, exact_score<T> const& y) const noexcept {
     if (sign_of_difference(x, y) < 0) return -capped_difference(y, x);

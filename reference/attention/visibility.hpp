@@ -23,7 +23,7 @@ constexpr bool inside(problem::band const& band, std::int64_t i, std::int64_t j)
          (band.right < 0 || j <= saturating_add(centre, band.right));
 }
 
-/// Is the block of (i, j) set, where the problem has a block mask?
+/// Is the block of (i, j) set, if the problem has a block mask?
 template <class T>
 constexpr bool block_is_set(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                             std::int64_t j) noexcept {
@@ -31,8 +31,8 @@ constexpr bool block_is_set(problem::instance<T> const& p, std::int64_t b, std::
   return !blocks.present || blocks(b, h, i / p.parameters().block_q, j / p.parameters().block_k) != 0;
 }
 
-/// Key j is visible to query i of entry b: a key of the entry, inside its band, attended by the mask and in a block that
-/// is set, where there are such. It is an intersection: the order of the conditions does not matter.
+/// Key j is visible to query i of entry b: a key of the entry, inside its band, attended by the mask and in a block
+/// that is set, if these exist. It is an intersection: the order of the conditions does not matter.
 template <class T>
 constexpr bool visible(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                        std::int64_t j) noexcept {

@@ -1,4 +1,5 @@
-// A function behind a virtual call: what takes one is compiled once, whatever it calls, and is constexpr all the same.
+// A function behind a virtual call: code that takes one is compiled once, whatever it calls, and is constexpr all the
+// same.
 #pragma once
 
 namespace attest::reference {

@@ -14,7 +14,7 @@
 
 namespace attest::reference {
 
-/// Exponents stay within ±2⁶⁰: where e^x would need a smaller one, exp returns the ball [0, 2^(−2^60)].
+/// Exponents stay within ±2⁶⁰: if e^x would need a smaller one, exp returns the ball [0, 2^(−2^60)].
 inline constexpr std::int64_t exponent_limit = std::int64_t{1} << 60;
 
 /// { x : |x − mid·2^exponent| ≤ radius }, |mid| < 2^W.

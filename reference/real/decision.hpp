@@ -1,4 +1,4 @@
-// What enclosures can decide: yes, no, or nothing. Where the truth has three values, there is no bool.
+// The results that enclosures can have: yes, no, or nothing. Where the truth has three values, there is no bool.
 #pragma once
 
 #include <cstdint>

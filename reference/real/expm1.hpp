@@ -49,7 +49,7 @@ constexpr ball<W> expm1(ball<W> const& a) noexcept {
   ball<W> y = a;
   y.radius = {};
   ball<W> sum(1);
-  // Of a midpoint with an exponent near −2⁶⁰ the degree is 0 all the same.
+  // If the midpoint has an exponent near −2⁶⁰, the degree is 0 all the same.
   std::int64_t const zeros =
       std::min<std::int64_t>(-(a.exponent + bit_length(a.mid)), 2 * static_cast<std::int64_t>(W));
   std::int64_t const degree = a.mid.sign() == 0 ? 0 : expm1_parameters<W>::degree_for(zeros);

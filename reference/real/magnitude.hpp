@@ -52,8 +52,8 @@ class magnitude {
   friend constexpr magnitude operator*(magnitude a, magnitude b) noexcept {
     return {a.mantissa_ * b.mantissa_, a.exponent_ + b.exponent_};
   }
-  /// An upper bound of a/b. Requires b > 0, and b exact or a lower bound. (A magnitude that was rounded is an upper
-  /// bound of what it was made from, so the caller must know.)
+  /// An upper bound of a/b. Requires b > 0, and b exact or a lower bound. (A rounded magnitude is an upper bound of the
+  /// number from which it was made, so the caller must know.)
   friend constexpr magnitude divide_by_lower(magnitude a, magnitude b) noexcept {
     if (a.is_zero()) return a;
     return {(a.mantissa_ << 31) / b.mantissa_ + 1, a.exponent_ - b.exponent_ - 31};

@@ -1,7 +1,7 @@
 // Rounding a real number to a binary format: nearest, ties to even, subnormals, overflow to infinity.
 //
-// Every value of a format has an ordinal: 0 is 0, 1 the smallest positive subnormal, −1 the negative one next to 0, …,
-// and the largest ordinal is that of +∞. Between the values of ordinals n and n + 1 lies the boundary where rounding
+// Every value of a format has an ordinal: 0 is 0, 1 the smallest positive subnormal, −1 the negative number next to 0,
+// …, and +∞ has the largest ordinal. Between the values of ordinals n and n + 1 lies the boundary where rounding
 // changes.
 #pragma once
 
@@ -18,7 +18,7 @@
 
 namespace attest::reference {
 
-/// The ordinal of +∞; that of −∞ is its negative.
+/// The ordinal of +∞. The ordinal of −∞ is its negative.
 template <class T>
 inline constexpr std::int64_t infinity_ordinal =
     static_cast<std::int64_t>((std::uint64_t{1} << float_format<T>::exponent) - 1) << float_format<T>::fraction;
@@ -40,7 +40,7 @@ constexpr T quiet_nan() noexcept {
   return value_of_ordinal<T>(infinity_ordinal<T> + (std::int64_t{1} << (float_format<T>::fraction - 1)));
 }
 
-/// The boundary between the values of ordinals n and n + 1: their midpoint, or beside an infinity the overflow
+/// The boundary between the values of ordinals n and n + 1: their midpoint, or next to an infinity the overflow
 /// threshold (2 − 2^−p)·2^(largest − 1), p the precision.
 /// Requires  −infinity_ordinal<T> ≤ n < infinity_ordinal<T>
 template <class T>
@@ -78,12 +78,12 @@ constexpr std::int64_t nearest_ordinal(double x) noexcept {
   return x < 0 ? -bounded : bounded;
 }
 
-/// A correctly rounded value, or none if a comparison remained undecided.
+/// A correctly rounded value. Nothing if a comparison remained undecided.
 template <class T>
 using rounded_value = std::optional<T>;
 
-/// The value to which every real number within `radius` of high + low rounds, or none if the outward ends of that
-/// interval round to different values, or to a zero whose sign is not decided. An exact 0 (all three 0) is +0.
+/// The value to which every real number within `radius` of high + low rounds. Returns nothing if the outward ends of
+/// that interval round to different values, or to a zero whose sign is not decided. An exact 0 (all three 0) is +0.
 /// Requires  doubles that round to nearest
 /// Why       the ends low ∓ radius are taken outward; adding them to high rounds correctly to f64, which rises with its
 ///           argument; for a narrower T the sum is taken outward too, and nearest_ordinal rises with its argument
@@ -102,7 +102,7 @@ constexpr rounded_value<T> nearest_of_all(double high, double low, double radius
   return last < 0 ? rounded_value<T>(value_of_ordinal<T>(0, true)) : std::nullopt;
 }
 
-/// The sign of a real number x − t for a dyadic t; none where it remains undecided.
+/// The sign of a real number x − t for a dyadic t. Returns nothing if it remains undecided.
 using sign_against_dyadic = any_function<std::optional<int>(element const&)>;
 
 namespace detail {

@@ -1,4 +1,4 @@
-// Doubles rounded outward: what reference/bound/bound.hpp computes with.
+// Doubles rounded outward, for the arithmetic of reference/bound/bound.hpp.
 //
 // Only +, −, ×, ÷ of doubles are used, each within 2⁻⁵³ relative (or 2⁻¹⁰⁷⁵ absolute) of the exact result. Every
 // function states how much it adds so that its result is certainly a bound.

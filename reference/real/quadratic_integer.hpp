@@ -11,7 +11,7 @@
 
 namespace attest::reference {
 
-/// a + b·√d; d is given where it matters. Where √d is whole, b is 0, so that the number is 0 iff a and b are.
+/// a + b·√d; d is given where it matters. If √d is whole, b is 0, so that the number is 0 iff a and b are.
 struct quadratic_integer {
   big_integer a, b;
 
@@ -36,7 +36,7 @@ constexpr quadratic_integer product(quadratic_integer const& x, quadratic_intege
 }
 
 /// Ensures   a relative radius of at most 2^(−W+6), however much a and b·√d cancel
-/// Why       a + b·√d = (a² − d·b²)/(a − b·√d), and where the left side cancels, the right one does not
+/// Why       a + b·√d = (a² − d·b²)/(a − b·√d); if the left side cancels, the right one does not
 template <unsigned W>
 constexpr ball<W> enclosure(quadratic_integer const& x, std::int64_t d) {
   ball<W> const a = x.a.template enclosure<W>(0);
