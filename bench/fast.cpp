@@ -3,8 +3,8 @@
 //
 //   fast_bench [--explain] [--instruction-set NAME] [--cache KIB] [google-benchmark's flags: --benchmark_filter=REGEX, ...]
 //
-// A row is the best of at least half a second. `percent` is of the best limit seen beside it; `target` is that of
-// the shape, 0 where there is none. JSON: --benchmark_out=FILE --benchmark_out_format=json
+// A row is the best of at least half a second. `percent` is relative to the best limit measured in the same run;
+// `target` is the target of the shape, 0 if there is none. JSON: --benchmark_out=FILE --benchmark_out_format=json
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

@@ -10,7 +10,7 @@ namespace attest::bench {
 double seconds_now(int threads);
 
 /// Floating-point operations a second of register-only multiply-adds on `threads` threads at once, over about
-/// `seconds`. The vectors are those of the kernel's own instruction set.
+/// `seconds`. The vectors belong to the kernel's own instruction set.
 double multiply_add_rate_f32(int threads, double seconds);
 double multiply_add_rate_f64(int threads, double seconds);
 

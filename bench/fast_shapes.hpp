@@ -1,4 +1,5 @@
-// What the fast kernel is measured on, and against what. The targets are those of the kernel's design (docs/speed.md).
+// The shapes for measuring the fast kernel, and the targets to compare with. The targets come from the kernel's design
+// (docs/speed.md).
 #pragma once
 
 #include <bit>

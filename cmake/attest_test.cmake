@@ -51,12 +51,12 @@ function(attest_write_registered)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/registered.txt CONTENT "${registered}" @ONLY)
 endfunction()
 
-# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …])
+# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …]).
 # Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
 # "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
 # fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests. (The test
 # discovery of Catch2 2.13 does not support labels.)
-# A property is tested with CASES generated problems, by default ATTEST_PROPERTY_CASES, with a fixed seed, so that a
+# A property is tested with CASES generated problems, by default ATTEST_PROPERTY_CASES. The seed is fixed, so that a
 # failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
 # RC_PARAMS="seed=7".
 function(attest_test subject)

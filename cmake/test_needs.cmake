@@ -20,8 +20,9 @@ macro(attest_need need sentence)
   set(ATTEST_WITHOUT_${need} "${sentence}")
 endmacro()
 
-# attest_python_with(variable module…): the first Python that has the modules, of the one that runs the tests and the system's,
-# for which packages are installed; else the former, and ${variable}_FOUND is OFF. None of the modules' code runs.
+# attest_python_with(variable module…): the first Python that has the modules, of two: the Python of the tests, and
+# the system's, for which packages are installed. If neither has them, the former, and ${variable}_FOUND is OFF. None of
+# the modules' code runs.
 function(attest_python_with variable)
   list(JOIN ARGN " " modules)
   set(${variable} ${ATTEST_PYTHON} PARENT_SCOPE)

@@ -1,14 +1,14 @@
-# The Python wheel (pyproject.toml): the program, its runner, its kernels and its data, laid out below
-# attest_attention/_native/ as `cmake --install` lays them out, so that the program finds them from where it lies
+# The Python wheel (pyproject.toml): the program, its runner, its kernels and its data. They lie below
+# attest_attention/_native/ as `cmake --install` lays them out, so that the program finds them relative to its own place
 # (audit/support/locate.cpp). Everything is of the component `wheel`, and the target attest_wheel compiles just that.
 #
-# A machine that installs the wheel has neither Debian's packages nor a compiler. What of the libraries is no part of every
-# Linux (manylinux's list) lies in lib/attest beside the modules: TBB, Highway, fmt and libseccomp, 0.5 MB, found by relative
-# RPATHs. They are copied and not linked statically: Debian has no static TBB and no static Highway, and a libseccomp that can
-# be replaced is what its licence (LGPL 2.1) asks for. libstdc++ and libgcc are the machine's own in whatever links TBB: TBB
-# needs the shared ones, it passes exceptions of its tasks from thread to thread, and two C++ run-time libraries in one process
-# is what that must not meet. The library that Python itself loads (attest_serve) needs neither, so that it meets no other
-# library's copy there.
+# A machine that installs the wheel has neither Debian's packages nor a compiler. Libraries that are no part of every
+# Linux (manylinux's list) lie in lib/attest next to the modules: TBB, Highway, fmt and libseccomp, 0.5 MB, found by
+# relative RPATHs. They are copied and not linked statically. Debian has no static TBB and no static Highway, and the
+# licence of libseccomp (LGPL 2.1) asks that it can be replaced. Everything that links TBB uses the machine's own
+# libstdc++ and libgcc. TBB needs the shared ones: it passes exceptions of its tasks from thread to thread, which must
+# not meet two C++ run-time libraries in one process. The library that Python itself loads (attest_serve) needs neither,
+# so that it meets no other library's copy there.
 set(wheel_bin bin)
 set(wheel_lib ${CMAKE_INSTALL_LIBDIR})
 set(wheel_modules ${CMAKE_INSTALL_LIBDIR}/attest)

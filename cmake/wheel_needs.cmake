@@ -1,5 +1,5 @@
-# What must be on a machine before a wheel can be compiled, asked before anything else is, so that whoever typed `pip install .`
-# reads one sentence instead of the words of find_package. Included before project(), where no compiler is known yet.
+# The requirements for compiling a wheel, checked before anything else, so that a user of `pip install .` reads one
+# sentence instead of the words of find_package. Included before project(), when no compiler is known yet.
 set(missing "")
 find_program(ATTEST_ANY_CXX NAMES c++ g++ clang++)
 if(NOT ATTEST_ANY_CXX AND NOT CMAKE_CXX_COMPILER AND NOT DEFINED ENV{CXX})

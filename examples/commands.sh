@@ -62,7 +62,7 @@ prepare_experiments() {
   prepare release "build test" $target
 }
 
-# Every experiment, also after one that fails; the status is then 1.
+# Runs every experiment, even after a failure; the status is then 1.
 run_experiments() {
   prepare_experiments "attest_examples attest attest_kernel" "$@"
   python=$build/examples/python/bin/python failed=

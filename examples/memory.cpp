@@ -58,10 +58,10 @@ struct recall_share {
 
 /// The share of reads that give the largest weight to the right one of `pairs` random keys.
 ///
-/// A read of key k asks q = k + noise·z. Another key k' is a draw of N(0, 1) that knows nothing of q, so given q its
-/// score k'·q is N(0, |q|²), and the right key wins against all of them with the chance Φ(k·q/|q|)^(pairs − 1).
-/// Reads of one memory share its keys, hence the standard error is that of the means of independent memories, and not
-/// below that of independent reads.
+/// A read of key k asks q = k + noise·z. Another key k' is a draw of N(0, 1), independent of q, so given q its score
+/// k'·q is N(0, |q|²). The right key wins against all of them with the chance Φ(k·q/|q|)^(pairs − 1). Reads of one
+/// memory share its keys. Hence the standard error is taken from the means of independent memories, and is not below
+/// the standard error of independent reads.
 recall_share recall_of(std::int64_t pairs, double noise, normal_draws& random) {
   constexpr std::int64_t d = 32, memories = 20, reads = 50;
   recall_share all;

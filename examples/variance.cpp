@@ -58,7 +58,7 @@ void grow(experiment& e) {
   e.section("2. The ranges that the document reads from its histograms");
   double const beyond_6 = outside(products[0], 6), beyond_10 = outside(products[1], 10),
                beyond_30 = outside(products[2], 30);
-  // At d = 3 the share lies between those of d = 2 and d = 4, which are proven.
+  // At d = 3 the share lies between the shares at d = 2 and d = 4, which are proven.
   e.check(beyond_6 >= 0.00248 - 5 * error_of_share(0.00248) && beyond_6 <= 0.00992 + 5 * error_of_share(0.00992),
           fmt::format("d = 3, −6 to +6: {:.1f} % lie outside, between 0.25 % and 0.99 % as at d = 2 and 4, within 5 "
                       "standard errors",

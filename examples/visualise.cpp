@@ -1,6 +1,6 @@
 // Weights as pictures: the terminal picture of the documents for any weights, and a real encoder's, head by head.
 //
-// Source: Scaled Dot-Product Attention, "Visualization". The tensors are those of all-MiniLM-L6-v2 (NOTICE), layer 5.
+// Source: Scaled Dot-Product Attention, "Visualization". The tensors come from all-MiniLM-L6-v2 (NOTICE), layer 5.
 #include <cmath>
 #include <limits>
 #include <stdexcept>

@@ -49,7 +49,7 @@ class arb_balls {
 /// The rows of one head, one after the other, enclosed at `bits` bits.
 class arb_attention {
  public:
-  /// Enough that scores of ordinary numbers are exact but for σ and the softcap.
+  /// Enough that scores of ordinary numbers are exact, except for σ and the softcap.
   static constexpr long exact_scores = 4096;
 
   arb_attention(head const& head, long bits, long score_bits = exact_scores);

@@ -3,10 +3,10 @@
 # proofs/compile_cost.sh [compiler ...]      default: g++ and clang++-19; prints a Markdown table; 1 where a limit is passed
 # proofs/compile_cost.sh --flags compiler    the options that attest::reference gives its users
 #
-# The contract: each proof within 60 s and 2 GiB, all within 240 s on two cores. Seconds are those of a machine on which g++
-# compiles the reference unit below in 1.5 s, clang in 3.6 s; the limits that must hold here are as many times what the same
-# unit costs here, in this run. Processor time and not the clock's: neither a slow nor a busy machine is a reason to fail.
-# Two compilations run at a time, and the sum over two cores is what a build waits for.
+# The contract: each proof within 60 s and 2 GiB, all within 240 s on two cores. Seconds refer to a machine on which g++
+# compiles the reference unit below in 1.5 s, clang in 3.6 s. The limits that must hold here are as many times the cost
+# of the same unit here, in this run. Processor time and not the clock's: neither a slow nor a busy machine is a reason
+# to fail. Two compilations run at a time; a build waits for the sum over two cores.
 set -u
 seconds_limit=60 mebibytes_limit=2048 total_limit=240 cores=2
 # Tenths of seconds that the reference unit takes where the contract's seconds are counted.

@@ -4,7 +4,7 @@
 #
 # Usage: tests/fresh_machine.sh [--chroot | --user] [--keep] [CHECKOUT]
 #   CHECKOUT  default: this one
-#   (neither) as root, in root's home, which nobody else may enter; the system is entered by pivot_root, as containers are
+#   (neither) as root, in root's home, closed to other users; the system is entered by pivot_root, as containers are
 #   --chroot  the same, entered by chroot: no user namespace can be made there
 #   --user    as another user, with sudo
 #   --keep    leave the system where it is, and say where

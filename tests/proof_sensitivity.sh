@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Do the proofs notice, and the second evaluation of the bound? Each edit of proof_edits/ goes into a copy of its file.
-# Then a proof must fail to compile, at a static_assert; or, on a line that begins with `text`,
-# tests/reference/bound_limits.py must find a number of the bound below that of docs/bound.md, or a row judged that its
-# hypotheses exclude. (Unedited the proofs compile and no number is below: the build and reference.bound_from_text see to
-# that.)
-# tests/proof_sensitivity.sh [compiler [jobs [word]]]    1 where an edit passes unnoticed; a word: only lines that hold it
-# tests/proof_sensitivity.sh --check              compiles nothing: 1 where what an edit replaces does not stand in its file once
+# Then a proof must fail to compile, at a static_assert. On a line that begins with `text`,
+# tests/reference/bound_limits.py must find a fault instead: a number of the bound that is below docs/bound.md, or a row
+# that is judged although the hypotheses exclude it. (Unedited, the proofs compile and no number is below: the build and
+# reference.bound_from_text see to that.)
+# tests/proof_sensitivity.sh [compiler [jobs [word]]]    1 if an edit passes unnoticed; a word: only lines that hold it
+# tests/proof_sensitivity.sh --check    compiles nothing: 1 if what an edit replaces is not in its file exactly once
 # Cost: four minutes before the first edit of the text, whose numbers are kept in a file; then about 3 s of processor time for
 # an edit, as bound_rows.cpp alone is compiled, with a precompiled header, and rows are read up to the first fault. All edits
 # take half an hour of processor time. Keep `|` out of them.

@@ -17,8 +17,8 @@ class normal_draws {
   double uniform() { return static_cast<double>((bits_() >> 11) + 1) * 0x1p-53; }
 
   /// N(0, 1), by the ratio of uniforms: x = v/u for (u, v) uniform on 0 < u ≤ 1, |v| ≤ √(2/e), where x² ≤ −4·ln u.
-  /// The logarithm only decides whether to take x: that of another library, an ulp away, decides otherwise once in 10¹⁵
-  /// draws. (std::normal_distribution is another function in every library.)
+  /// The logarithm only decides whether to take x. The logarithm of another library, an ulp away, decides otherwise
+  /// once in 10¹⁵ draws. (std::normal_distribution is another function in every library.)
   /// Source  Kinderman and Monahan 1977; Knuth, The Art of Computer Programming, volume 2, 3.4.1, algorithm R
   double normal() {
     for (;;) {

@@ -34,7 +34,7 @@ struct call_under_test::form {
   std::int64_t or_one(int bit, std::int64_t size) const { return broadcast >> bit & 1 ? 1 : size; }
 };
 
-/// The bytes of every call, those of a call with fields of version 2 behind them. Sets the numbers of the call.
+/// The bytes of every call; the bytes of fields of version 2 follow them. Sets the numbers of the call.
 call_under_test::form call_under_test::read_form() {
   form f;
   std::uint8_t const entries = byte();
@@ -84,7 +84,7 @@ void call_under_test::lay(form const& chosen, place p, DLDataType type, std::vec
   s.memory.assign(2 * canary + static_cast<std::size_t>(step) * (type.bits / 8u), std::byte{0xff});
   s.at = canary;
   if (is_output(p)) return;
-  // Small numbers in every type: the exponent stays near that of 1, the fraction and the sign are the seed's.
+  // Small numbers in every type: the exponent stays near the exponent of 1, the fraction and the sign are the seed's.
   for (std::size_t at = canary; at + canary < s.memory.size(); ++at)
     s.memory[at] = static_cast<std::byte>((at * 37 + chosen.seed) & 0x3f);
 }

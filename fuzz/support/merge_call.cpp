@@ -116,7 +116,7 @@ double merge_under_test::between(double size) {
   return size * ((high + low / 65536) / 32768 - 1);
 }
 
-/// A byte says how the LSE of a part lie beside those of others.
+/// A byte says how the LSE of a part lie relative to the other parts'.
 void merge_under_test::fill_lse(slot& s) {
   std::int64_t const kind = byte() % 16;
   bool const is_f64 = s.tensor.dtype.bits == 64;

@@ -51,10 +51,11 @@ class merge_under_test : byte_source {
   /// Inputs, descriptors, lists and the structure; of any call.
   bool same_inputs(merge_under_test const& before) const;
   bool same_outputs(merge_under_test const& before) const;
-  /// The bytes of both outputs that are part of no element, and those that are.
+  /// Are the same the bytes of both outputs that are part of no element, and the bytes that are part of one?
   bool same_gaps(merge_under_test const& before) const;
   bool same_elements(merge_under_test const& other) const;
-  /// Is a row of which one part is read that part, bit for bit, or rounded to nearest where the answer has another type?
+  /// If only one part of a row is read: is the row that part, bit for bit, or rounded to nearest if the answer has
+  /// another type?
   bool copies_single_parts() const;
   void fill_outputs(std::byte with);
 
@@ -93,7 +94,7 @@ class merge_under_test : byte_source {
 
   // Rules (merge_rules.cpp).
   bool is_sound(std::size_t at, int rank, DLDataType type) const;
-  /// Are the bytes of slot `at` that are part of an element, or those that are not, those of `other`?
+  /// Are the bytes of slot `at` that are part of an element, or the other bytes, the same as in `other`?
   bool same_memory(std::size_t at, merge_under_test const& other, bool of_elements) const;
   /// Element (b, h, i, c) of slot `at`.
   std::byte const* element(std::size_t at, std::array<std::int64_t, 4> const& index) const;

@@ -1,9 +1,10 @@
 // Calls of the exported C function, sound and wrecked: none touches what is not its own, and sound ones are answered rightly.
 //
-// Bytes → an attest_call of version 1 or 2, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, numbers,
-// contents of lengths, offsets and tables, overlaps) → the exported C function of the built-in kernel. A malformed call is
-// not OK and touches nothing; nor does one with dropout, which is UNSUPPORTED. Any other is OK, touches elements of its
-// outputs alone, and equals the C++ interface, bit for bit, in every row that the problem has, whatever lies where no row is.
+// Bytes → an attest_call of version 1 or 2, sound at first and then wrecked (ranks, shapes, strides, types, NULLs,
+// numbers, contents of lengths, offsets and tables, overlaps). The exported C function of the built-in kernel gets it.
+// A malformed call is not OK and touches nothing; nor does a call with dropout, which is UNSUPPORTED. Any other is OK
+// and touches elements of its outputs alone. It equals the C++ interface, bit for bit, in every row that the problem
+// has, whatever lies where no row is.
 
 #include "fast/attention.hpp"
 #include "fuzz/support/abi_call.hpp"

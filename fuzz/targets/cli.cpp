@@ -31,7 +31,7 @@ problem::error not_here() { return {problem::error_code::unreadable, "", "this i
 /// The words of the command line behind the program's name.
 std::vector<std::string> words_now;
 
-/// What a command is asked for has no empty word, but one that saves no findings.
+/// The words that a command gets are not empty, except a word that saves no findings.
 void no_word_is_empty() {
   for (std::size_t n = 0; n < words_now.size(); ++n)
     require(!words_now[n].empty() || (n > 0 && words_now[n - 1] == "--findings"), "no word is empty");

@@ -1,7 +1,7 @@
 // The built-in kernel at production sizes: sampled rows are inside its own error bound.
 //
 // Bytes → the form of a call at production sizes → the built-in kernel, whose answer the certified reference judges in
-// a sample of its rows: an element outside the kernel's own bound, or one that is not finite, is a crash.
+// a sample of its rows: an element that is not finite, or outside the kernel's own bound, is a crash.
 //
 // 28 bytes, little-endian: b, heads, group (u8 each), element type, n, m (u16 each), d, dv (u16 each), features (u32),
 // length (u16), values, threads, instruction set, 0, seed (u32). Missing bytes are 0.

@@ -1,8 +1,8 @@
 // The built-in kernel beside the certified reference: every element is inside the kernel's own error bound.
 //
 // Bytes → a valid problem → the built-in kernel and the certified reference side by side, on an instruction set of the
-// input's choice, and where the numbers are bf16 in an arithmetic of its choice: an element outside the kernel's own bound is a
-// crash.
+// input's choice. If the numbers are bf16, the arithmetic is of its choice as well. An element outside the kernel's own
+// bound is a crash.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,10 +1,10 @@
 // Merges by the exported C function, sound and wrecked: none touches what is not its own, and sound ones are inside their bound.
 //
 // Bytes → an attest_merge_call, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, lists, numbers,
-// contents, memory that tensors share) → the exported C function of the built-in kernel. A malformed call is FAILED, one of
-// an unknown version UNSUPPORTED, and neither touches anything. Any other is OK and touches elements of its outputs alone: the
-// certified reference judges each under the roundings that the kernel declares for merges, and another call gives the same
-// bits, over whatever was there before.
+// contents, memory that tensors share). The exported C function of the built-in kernel gets it. A malformed call is
+// FAILED, a call of an unknown version UNSUPPORTED, and neither touches anything. Any other is OK and touches elements
+// of its outputs alone. The certified reference judges each element under the roundings that the kernel declares for
+// merges. Another call gives the same bits, whatever was there before.
 #include <cstdio>
 
 #include "audit/judge/judge_outputs.hpp"

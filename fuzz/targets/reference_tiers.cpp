@@ -50,7 +50,7 @@ void compare_widths(problem::instance<T> const& p, reference::enclosed_row<Narro
   for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(reference::compiled::weight(a, n), reference::compiled::weight(b, n)), "weights overlap");
 }
 
-/// mid + low ± radius against the ball tier's ball. `low` is that of a double word, in f64.
+/// mid + low ± radius against the ball tier's ball. `low` belongs to a double word, in f64.
 template <unsigned W>
 bool contains(double mid, double low, double radius, ball<W> const& exact) {
   ball<W> machine = ball<W>::from(reference::value_of(mid)) + ball<W>::from(reference::value_of(low));

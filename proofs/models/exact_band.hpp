@@ -33,8 +33,8 @@ constexpr unsigned filled(unsigned set) noexcept {
   return set == 0 ? 0 : (1u << std::bit_width(set)) - (1u << std::countr_zero(set));
 }
 
-/// Is this the view of queries of which at least one sees `to_any` and all see `to_all`? And what the kernel asks of
-/// it, for every block of keys below `size`: those beyond the problem's last key too.
+/// Is this the view of queries that see these keys: `to_any`, seen by at least one of them, and `to_all`, seen by all?
+/// Also checks the kernel's questions to it, for every block of keys below `size`, even beyond the problem's last key.
 constexpr bool view_is_right(fast::strip_view const& view, unsigned to_any, unsigned to_all,
                              std::int64_t size) noexcept {
   unsigned const hull = filled(to_any);

@@ -1,17 +1,17 @@
-// "The blocked algorithm is softmax": absorb_block and merge of fast/algorithm/online_softmax.hpp, the very functions that the
-// kernel calls, run over exact numbers for every choice of keys and every way of cutting them.
+// "The blocked algorithm is softmax". The proof runs absorb_block and merge of fast/algorithm/online_softmax.hpp over
+// exact numbers, for every choice of keys and every way of cutting them. They are the functions that the kernel calls.
 //
 // Base 2 stands for e: scores are integers, so that every weight 2^(s−m) is a power of two and every step is exact.
 // (Nothing in the template knows the base: it asks A::weight.) Values are v_j = 64^j: in units of 1/8 a weight is at
-// most 8·2^τ ≤ 32, so that the 64-adic digits of O are the weights themselves, and one column proves them all; linearity
-// in V is that of + and ·.
+// most 8·2^τ ≤ 32, so that the 64-adic digits of O are the weights themselves, and one column proves them all.
+// Linearity in V follows from the linearity of + and ·.
 //
-// What this covers: the order of a block's steps, partial rows and merging, which are the kernel's own code. The steps
-// themselves (the reference point, rescaling, the lanes of l), the fold of l and the final division are those of
-// proofs/models/online_softmax.hpp; lazy rescaling is a model only, which no kernel in fast/ runs.
-// What it does not: the vector loops that stand for the model's steps in the kernel and how P·V is multiplied
-// (multiply() here is three lines), rounding, and the mask's and band's way into the scores (band_proof.cpp has the
-// band's). tests/fast/online_softmax_test.cpp holds the vector loops to the model on every instruction set; the
+// Covered: the order of a block's steps, partial rows and merging, which are the kernel's own code. The steps
+// themselves (the reference point, rescaling, the lanes of l), the fold of l and the final division come from
+// proofs/models/online_softmax.hpp. Lazy rescaling is a model only, which no kernel in fast/ runs.
+// Not covered: the vector loops that stand for the model's steps in the kernel; how P·V is multiplied (multiply() here
+// is three lines); rounding; and the mask's and band's way into the scores (band_proof.cpp has the band's).
+// tests/fast/online_softmax_test.cpp compares the vector loops with the model on every instruction set; the
 // differential tests of the kernel cover the rest.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Calls whose products are those of bf16, in each arithmetic that is here: the bits of a row do not depend on its company.
+// Calls with products of bf16, in each arithmetic that is here: the bits of a row do not depend on its company.
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
-// What correct rounding costs where the ball tier decides, in processor time: at most a few times what it costs to
-// enclose the same rows at 1152 bits, the width that the judge ends with. The inputs are those that once took seconds.
+// The cost of correct rounding if the ball tier decides, in processor time: at most a few times the cost of enclosing
+// the same rows at 1152 bits, the judge's last width. The inputs once took seconds.
 #include <algorithm>
 #include <ctime>
 #include <fstream>

@@ -99,7 +99,7 @@ TEST_CASE("a budget ends an audit, whatever the kernel does", "[slow]") {
     outcome const ran = attest("audit --budget 3 --json -" + kernel(which));
     INFO(which << ": " << ran.processor_seconds << " s\n" << ran.out);
     CHECK(ran.processor_seconds < 3.3 * std::thread::hardware_concurrency());
-    // A call may take ten seconds: the budget ends those that hang before.
+    // A call may take ten seconds: the budget ends calls that hang before.
     CHECK_FALSE(has(ran.out, "did not return"));
     if (has(which, "hang")) CHECK(has(json::parse(ran.out)["observations"].dump(), "the budget of 3 s"));
   }

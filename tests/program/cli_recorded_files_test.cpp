@@ -1,4 +1,4 @@
-// What `verify` makes of files that leave something out, and of those whose axes are in another order.
+// How `verify` treats files that leave something out, and files whose axes are in another order.
 #include <string>
 
 #include "tests/program/recorded_answers.hpp"

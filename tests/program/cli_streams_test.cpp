@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// An empty folder with the files `right` and `wrong`, and a link of its own for /dev/stdout: a program that replaces
-/// what it should write into must not do so to that of the machine.
+/// its output file must not replace the machine's link.
 void start() {
   fs::remove_all(folder());
   fs::create_symlink("/proc/self/fd/1", folder() / "own-stdout");
@@ -115,7 +115,7 @@ TEST_CASE("a file that cannot be replaced is overwritten", "[unit]") {
   start();
   write("mounted", std::string(100'000, '.'));
   write("point", "");
-  // A name that leaves no room for that of the temporary, and a mount point.
+  // A name that leaves no room for the name of the temporary, and a mount point.
   std::string const longest(255, 'n');
   CHECK(attest("verify right --json " + longest).status == 0);
   check_report(longest);
@@ -310,7 +310,7 @@ TEST_CASE("standard input and pipes are inputs", "[unit]") {
   CHECK(verdict("{ cat right | " + verify + "wrong - --json -; }") == "certified");
   CHECK(has(shell("{ cat right | " ATTEST_PROGRAM " explain -; }").out, "query [0, 0, 0]"));
   CHECK(has(shell("{ cat right | " ATTEST_PROGRAM " solve - --digits 3; }").out, "o[0, 0, 0, 0] 2.00\n"));
-  // A writer that is slow, and one that begins late.
+  // A slow writer, and a writer that begins late.
   CHECK(verdict("{ { head -c 50 right; sleep 0.3; tail -c +51 right; } | " + verify + "- --json -; }") == "certified");
   REQUIRE(::mkfifo((folder() / "pipe").c_str(), 0600) == 0);
   CHECK(verdict("{ { sleep 0.3; cat right > pipe; } & " + verify + "pipe --json -; }") == "certified");

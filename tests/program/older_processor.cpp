@@ -1,5 +1,5 @@
-// Loaded with LD_PRELOAD: Highway finds fewer SIMD targets than the processor has. ATTEST_TEST_TARGETS is "avx2" for those of a
-// processor without AVX-512, "baseline" for what every processor has.
+// Loaded with LD_PRELOAD: Highway finds fewer SIMD targets than the processor has. ATTEST_TEST_TARGETS is "avx2" for
+// the targets of a processor without AVX-512, "baseline" for the targets that every processor has.
 #include <cstdlib>
 #include <string_view>
 

@@ -92,7 +92,7 @@ TEST_CASE("LSEs in base 2 that lie far apart are merged as any others", "[unit]"
   CHECK(exact_merge({0, -1e30F, -2e30F}, {0.5F, 7, 9}).o == 0.5F);
   CHECK(exact_merge({0, -1e30F, -2e30F}, {0.5F, 7, 9}).lse == 0);
   CHECK(exact_merge({3e38F, -3e38F}, {2, 1e30F}).lse == 3e38F);
-  // A tie but for the last part, which is above it.
+  // A tie without the last part, which moves the sum above it.
   CHECK(exact_merge({0, 1, -1e30F}, {3, 3 * 0x1p-25F, 2}).o == std::nextafter(1.0F, 2.0F));
   CHECK(exact_merge({0, 1, -1e30F}, {3, 3 * 0x1p-25F, 0}).o == 1);
 }

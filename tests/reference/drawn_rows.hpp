@@ -50,9 +50,9 @@ constexpr problem::working_format bf16{0x1p-8, 0x1p-134, 87, 87.3, 0x1p-125, 0x1
 constexpr problem::working_format early{0x1p-24, 0x1p-150, 87, 87.3, 0x1p-125, 0x1p12};
 constexpr problem::working_format f16{0x1p-11, 0x1p-25, 9.7, 9.7, 0x1p-13, 0x1p14};
 
-/// Weights that are rounded beside a declared reference: mostly as the theorem of known weights asks (docs/bound.md,
-/// section 5), each of its conditions broken now and then. Formats of P: those of element types, the same with flushed
-/// subnormals or none, a narrower one, and one whose unit roundoff is no power of two.
+/// Weights that are rounded relative to a declared reference. Most are as the theorem of known weights asks
+/// (docs/bound.md, section 5); each of its conditions is broken now and then. Formats of P: the formats of element
+/// types, the same with flushed subnormals or none, a narrower format, and a format whose unit roundoff is no power of two.
 inline void declare_reference(kernel_model& m, generator& random) {
   using namespace problem;
   m.weight_reference = random.one_of(
@@ -153,7 +153,7 @@ inline kernel_model random_model(generator& random) {
   m.eps_log = random.uniform() * 4 * u;
   m.k_lse = static_cast<int>(random.whole(1, 3));
   if (declared) declare_reference(m, random);
-  // By numbers of another stream: the rows of a seed are those that notice every edit of tests/proof_edits.
+  // By numbers of another stream, so that a seed keeps its rows: they notice every edit of tests/proof_edits.
   generator copy = random, states{std::mt19937_64(copy.bits())};
   if (states.chance(0.4)) {
     m.u_state = states.one_of({0x1p-3, 0x1p-8, 0x1p-11}), m.omega_state = states.one_of({0x1p-134, 0x1p-25});

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double limit = 0x1p126;  // Θ of f32
 
-/// Two keys with scores 0 and −1, of which only what a line asks is large.
+/// Two keys with scores 0 and −1; only the quantity that a line names is large.
 row_facts two_keys() {
   row_facts facts;
   facts.d = 1, facts.m = 2, facts.scale_upper = 1, facts.query_norm = 1;

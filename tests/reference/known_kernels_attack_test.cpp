@@ -68,7 +68,7 @@ constexpr int kinds_of_row = families + 12;
 
 double between(generator& random, double least, double most) { return least + (most - least) * uniform(random); }
 
-/// Rows beyond those of attacked_row: one column, and as many keys as the kernel asks for.
+/// Rows in addition to attacked_row's: one column, and as many keys as the kernel asks for.
 one_row<float> long_row(known_kernel const& kernel, int kind, generator& random) {
   auto const m = 2 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kernel.most_keys - 1));
   std::int64_t const d = 1 + static_cast<std::int64_t>(random() % 4);
@@ -176,7 +176,7 @@ bool changed(attacked_call& call, bool has_masks, generator& random) {
   return std::isfinite(x) && std::abs(x) <= std::max(1e5f, 2 * before);
 }
 
-/// Numbers of float64 that round to those of the row, nearly half an ulp away on the side that `up` says.
+/// Numbers of float64 that round to the row's numbers, nearly half an ulp away, on the side that `up` gives.
 one_row<double> before_conversion(attacked_call const& call) {
   problem::sizes const s = call.row.instance().size();
   one_row<double> wide(s.m, s.d, s.dv);

@@ -164,8 +164,8 @@ TEST_CASE("oracle: a softcap bounds every score, flattens large ones to its ends
       RC_ASSERT(reference::at_most(least, row.lse) != decision::no);
       RC_ASSERT(reference::at_most(row.lse, most) != decision::no);
     });
-    // Scores of ±large: the weights are those of ±c. The default scale is irrational at d = 5: nothing about it is
-    // exact.
+    // Scores of ±large: the weights are the same as for ±c. The default scale is irrational at d = 5: nothing about it
+    // is exact.
     double const large = r.type == element_type::f16 ? 200 : r.type == element_type::f64 ? 1e150 : 1e15;
     draft = make_problem([&] {
       recipe flat = r;

@@ -101,7 +101,7 @@ void rounds_as_mpfi_says(std::int64_t count) {
   CHECK(outside == 0);
   CHECK(subnormal > 500);
   if (!million_problem<T>::wide) CHECK(tally.in_double_words > 0);
-  // In f64 the largest values, and those whose rests are lost below the smallest subnormal, are for the ball tier.
+  // In f64, the largest values and values whose rests are lost below the smallest subnormal are for the ball tier.
   CHECK(tally.in_balls + tally.in_double_words < elements / (million_problem<T>::wide ? 10 : 100));
 }
 

@@ -187,7 +187,7 @@ TEST_CASE("scores that a softcap crushes together are still told apart", "[unit]
 }
 
 TEST_CASE("the order of capped scores decides where their tails have no exponent", "[unit]") {
-  // |X| = 8·10^18 and more: c·tanh X is ±c less e^(-10^19). One bias, so the order is that of the products.
+  // X| = 8·10^18 and more: c·tanh X is ±c less e^(-10^19). There is one bias, so the products decide the order.
   for (float const bias : {0.0f, 0.375f})
     for (float const sign : {1.0f, -1.0f}) {
       float const low = 1e18f * sign, high = 2e18f * sign;

@@ -1,6 +1,6 @@
-# A person who has attest as a part of his own build, by add_subdirectory or FetchContent: his tests, the steps of his `all`,
-# what he installs, his build type and the command lines of his compiler are those that he has without attest; and where he
-# asks for an audit, one test and the program are added. find_package gives the same names.
+# A user who has attest as a part of his own build, by add_subdirectory or FetchContent. His tests, the steps of his
+# `all`, his installed files, his build type and his compiler's command lines are the same as without attest. If he asks
+# for an audit, one test and the program are added. find_package gives the same names.
 # Nothing of attest is compiled here. cmake -DBUILD=... -DC=... -DCXX=... -P embedding_test.cmake
 cmake_path(ABSOLUTE_PATH CMAKE_CURRENT_LIST_DIR NORMALIZE OUTPUT_VARIABLE here)
 cmake_path(SET root NORMALIZE ${here}/../..)

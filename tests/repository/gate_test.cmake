@@ -1,7 +1,7 @@
-# docs/gate.md done by somebody else: attest is installed, the page's blocks are taken as they stand, a project with an
-# honest kernel passes its gate and one with a broken kernel does not, in CTest, in the CI job's commands, and from C. The
-# program that the blocks run asks few checks and draws nothing (an audit by itself takes its ten seconds, or its minute); as
-# it names a case, it searches for the condition of no finding.
+# docs/gate.md, done by another project: attest is installed, and the page's blocks are taken as they are. A project
+# with an honest kernel passes its gate and one with a broken kernel does not, in CTest, in the CI job's commands, and
+# from C. The program that the blocks run asks few checks and draws nothing (an audit by itself takes its ten seconds,
+# or its minute). As it names a case, it searches for the condition of no finding.
 # cmake -DBUILD=... -DCONFIG=... -DC=... -DCXX=... -P gate_test.cmake
 set(root ${CMAKE_CURRENT_LIST_DIR}/../..)
 set(work ${BUILD}/gate_test)

@@ -34,7 +34,7 @@ with tempfile.TemporaryDirectory() as folder:
     plant("good", "<vector>")
     assert refused() == {"good"}
     plant("good", "<string>")
-    # Nor does a header hide behind one that it does not include, whatever their order.
+    # Nor does a header hide behind a header that it does not include, whatever their order.
     plant("other")
     plant("another")
     assert refused() == {"other", "another"}

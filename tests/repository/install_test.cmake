@@ -79,7 +79,7 @@ find_program(PYTHON python3)
 if(PYTHON)
   run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/installed_links_test.py ${prefix} share/doc/attest)
 endif()
-# A component that there is not: a sentence with those that there are.
+# A component that does not exist: the error is a sentence that lists the existing ones.
 file(WRITE ${work}/nonsense/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS nonsense)\n")
 execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work}/nonsense -B ${work}/nonsense/build -DCMAKE_PREFIX_PATH=${prefix}
   -DCMAKE_C_COMPILER=${C} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE said)

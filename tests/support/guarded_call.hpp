@@ -66,8 +66,8 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
-/// Is the kernel asked problems of this type? A planted one that claims the presets of float and double (f32, f32-any,
-/// f64) has both; any other only its claim's.
+/// Is the kernel asked problems of this type? A planted kernel that claims the presets of float and double (f32,
+/// f32-any, f64) has both; any other has only its claim's type.
 inline bool takes(problem::element_type type) {
   zoo::specimen const* const plant = planted();
   if (!plant) return true;
@@ -88,7 +88,7 @@ inline audit::contract const& claim_for(problem::element_type type) {
   return claimed.type == type ? claimed : *audit::find_contract(f64 ? "f64" : "f32");
 }
 
-/// O, LSE and, where the kernel returns them, weights; nothing where it answers UNSUPPORTED. The promises of
+/// O, LSE and, if the kernel returns them, weights. Returns nothing if the kernel answers UNSUPPORTED. The promises of
 /// attest/kernel.h are required.
 inline audit::owned_outputs guarded_answer_of(attest_status (*kernel)(attest_call const*),
                                               audit::problem_draft const& draft, std::int32_t threads = 1) {

@@ -1,5 +1,5 @@
-// The arithmetic of one kernel: float operations that may flush or truncate, exp and tanh that are off by as much as
-// the presets allow in a direction that an attack chooses, and formats of 16 bits.
+// The arithmetic of one kernel: float operations that may flush or truncate, and formats of 16 bits. Its exp and tanh
+// are off by as much as the presets allow, in a direction that an attack chooses.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class arithmetic {
   float accumulate(float a, float b, float c) const {
     if (!how_.truncates) return fma(a, b, c);
     float const sum = std::fma(a, b, c);
-    // Towards zero: the sign of what the nearest float lost is that of (high − sum) + low, with a·b + c = high + low.
+    // Towards zero: the part that the nearest float lost has the sign of (high − sum) + low, with a·b + c = high + low.
     double const product = static_cast<double>(a) * static_cast<double>(b), high = product + static_cast<double>(c);
     double const part = high - product, low = (product - (high - part)) + (static_cast<double>(c) - part);
     double const rest = (high - static_cast<double>(sum)) + low;

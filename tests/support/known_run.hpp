@@ -320,7 +320,7 @@ class known_run {
     }
     return {log_sum(M, l), divided(O, l), divided(weights, l)};
   }
-  /// Weights are those of the parts times their shares, or exp(s − LSE).
+  /// The weights are the parts' weights times their shares, or exp(s − LSE).
   honest_answer in_natural_units(part const& whole) {
     honest_answer answer;
     output(answer, whole.o);

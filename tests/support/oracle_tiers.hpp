@@ -26,7 +26,7 @@ struct oracle_row {
   oracle_ball lse;
 };
 
-/// Rows (b, h, i) in that order; nothing where the machine tier hands its row over.
+/// Rows (b, h, i) in that order; nothing for a row that the machine tier hands over.
 using oracle_answer = std::vector<std::optional<oracle_row>>;
 
 /// { x : |x − middle − low| ≤ radius }, and up to 2⁻²⁹·radius more.

@@ -24,8 +24,8 @@ inline constexpr int value_regimes = 7;
 enum class mask_regime : std::uint8_t { none, random, empty_rows, padding, empty_blocks };
 inline constexpr int mask_regimes = 5;
 
-/// How entries lie in memory; but for `slots`, each has a length of its own. Over packed rows there is no mask, bias, block
-/// mask or keep.
+/// How entries lie in memory. Except under `slots`, each has a length of its own. Over packed rows there is no mask,
+/// bias, block mask or keep.
 enum class entry_regime : std::uint8_t { slots, lengths, packed_queries, packed_keys, packed, paged, packed_over_pages };
 inline constexpr int entry_regimes = 7;
 
@@ -213,8 +213,8 @@ inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
 
 }  // namespace detail
 
-/// The problem of a recipe. Accepted by problem::make_instance whatever the recipe's numbers are, as long as its sizes
-/// are not negative, hk, groups and page are at least 1, and left and right at least −1.
+/// The problem of a recipe. problem::make_instance accepts it whatever the recipe's numbers are, as long as its sizes
+/// are not negative. hk, groups and page must be at least 1, and left and right at least −1.
 inline audit::problem_draft make_problem(recipe const& r) {
   audit::random_stream random(r.seed, "recipe");
   audit::problem_draft draft = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);

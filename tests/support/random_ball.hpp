@@ -20,7 +20,7 @@ reference::integer<Bits> drawn_integer(int most) {
   return x;
 }
 
-/// Exact in one case of three; otherwise any radius, also one that swallows the midpoint.
+/// Exact in one case of three; otherwise any radius, even above the midpoint.
 template <unsigned W>
 reference::ball<W> drawn_ball(int exponents = 300) {
   auto a = reference::ball<W>::rounded(typename reference::ball<W>::wide(drawn_integer<W + 64>(static_cast<int>(W))),

@@ -1,5 +1,6 @@
-// absorb_block and merge of fast/algorithm/online_softmax.hpp make softmax: by the compiler for up to 4 keys, here; for up to 8 by
-// tests/proofs/online_softmax_exact_test.cpp, over the same arithmetic. proofs/models/exact_softmax.hpp says what that covers.
+// absorb_block and merge of fast/algorithm/online_softmax.hpp make softmax: by the compiler for up to 4 keys, here; for
+// up to 8 by tests/proofs/online_softmax_exact_test.cpp, over the same arithmetic. proofs/models/exact_softmax.hpp
+// states the scope of the proof.
 #include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {

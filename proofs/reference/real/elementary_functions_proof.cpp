@@ -1,5 +1,6 @@
-// reference/real/exp.hpp, expm1.hpp, log.hpp, tanh.hpp and constants.hpp: the parameters of exp and expm1 leave
-// remainders that are as small as their radii say, at every width that the program uses, and some values of all of them are known.
+// reference/real/exp.hpp, expm1.hpp, log.hpp, tanh.hpp and constants.hpp. The parameters of exp and expm1 leave
+// remainders as small as their radii say, at every width that the program uses; some values of all functions are
+// checked.
 #include <cstdint>
 
 #include "proofs/worked_example.hpp"

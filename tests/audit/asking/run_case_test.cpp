@@ -142,7 +142,7 @@ TEST_CASE("rows of no query are judged in the second call of a problem and in gr
     REQUIRE(found.value().judged.judged() > 0);
     CHECK(found.value().judged.failed == (claim == &kept ? 2 : 0));  // one row of each head
   }
-  // The third call is the first of those that are made while others are alive.
+  // The third call is the first call that is made while the tensors of others are in memory.
   asked.once = true, asked.callers = 1;
   auto kernel = session("pads_third_call");
   auto const found = run_case(asked, kernel, {.claim = &kept}, nullptr);

@@ -1,4 +1,4 @@
-// A check whose cases are made alone, without those of the other checks.
+// A check whose cases are made alone, without the cases of other checks.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -78,7 +78,7 @@ audit::owned_outputs without_last_value(audit::owned_problem const& problem) {
   return answer;
 }
 
-/// Of so many keys with equal scores, without width, of which the last alone has a value.
+/// A problem of so many keys with equal scores, without width. Only the last key has a value.
 audit::owned_problem of_last_value(std::int64_t keys) {
   audit::problem_draft draft;
   draft.q = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, 1, 1});

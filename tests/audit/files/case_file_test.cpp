@@ -22,7 +22,7 @@ problem_draft drawn(problem::sizes const& s = {2, 4, 2, 3, 5, 8, 8}) {
 
 owned_problem valid(problem_draft draft) { return owned_problem::of_valid(std::move(draft)); }
 
-/// A case whose calls are: itself, one that prepares it, itself again.
+/// A case whose calls are: itself, a call that prepares it, itself again.
 audit_case sequence(std::string name) {
   audit_case made{.check = "stale", .name = std::move(name), .problem = valid(drawn())};
   made.threads = 3;

@@ -1,4 +1,4 @@
-// The pictures beside a finding: the weights asked for, those that a kernel applies, the errors of its answer.
+// The pictures of a finding: the weights asked for, the weights that a kernel applies, the errors of its answer.
 #include <cmath>
 
 #include "audit/cases/random.hpp"

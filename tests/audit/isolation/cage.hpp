@@ -1,5 +1,5 @@
-// A judge that hostile kernels attack: a process of its own, as root and as another user, on a system that permits all
-// and on one that forbids namespaces, as containers do.
+// A judge that hostile kernels attack: a process of its own, as root and as another user. The system permits all
+// namespaces, or forbids them, as containers do.
 #pragma once
 
 #include <algorithm>
@@ -214,7 +214,7 @@ inline std::vector<trial> trials() {
   return all;
 }
 
-/// The outcome of so many calls; none where the kernel could not be opened or asked.
+/// The outcome of so many calls. Returns nothing if the kernel could not be opened or asked.
 inline std::optional<call_outcome> outcome_of(char const* kernel_name, int calls = 1, kernel_needs const& needs = {}) {
   auto kernel = open_kernel(kernel_name, 10, needs);
   if (!kernel) return std::nullopt;

@@ -161,8 +161,8 @@ TEST_CASE("a kernel opened by a thread that ended still runs", "[unit]") {
 }
 
 TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
-  // Four processes and the kernel, all on one processor: its half second of work takes two and more, of which one is
-  // allowed.
+  // Four processes and the kernel, all on one processor: its half second of work takes two seconds and more, but only
+  // one is allowed.
   cpu_set_t before, first_only;
   REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
   int first = 0;
@@ -210,7 +210,7 @@ TEST_CASE("the limits of a shell are no matter of the kernel", "[unit]") {
       if (!kernel)
         ::_exit(kernel.why().message().find("cannot start a process for the kernel: ") == std::string::npos ? 50 : 51);
       call_outcome last{};
-      // The system counts a limited second by its ticks, of which a busy machine misses some.
+      // The system counts a limited second by its ticks; a busy machine misses some of them.
       for (int n = 0; n < (hard == 1 ? 12 : 3) && last == call_outcome::succeeded; ++n)
         last = run_once(kernel.value(), small_problem()).outcome;
       ::_exit(static_cast<int>(last));

@@ -1,4 +1,5 @@
-// Another user as whom a test runs something, and what that user may not reach in a build like one in root's home: copies of it.
+// Another user under whom a test runs something, with copies of the files that this user may not reach in a build like
+// one in root's home.
 #pragma once
 
 #include <filesystem>

@@ -134,7 +134,7 @@ TEST_CASE("where the contract says nan_unless_no_keys, a query of no keys at all
   CHECK(failed(either) == 6);
   CHECK(failed(not_a_number) == 0);
 
-  // An entry without keys beside one that has some, whose keys are all hidden.
+  // An entry without keys next to an entry with keys, which are all hidden.
   r = {};
   r.b = 2, r.n = 1, r.m = 3, r.dv = 2;
   audit::problem_draft entries = make_problem(r);

@@ -121,7 +121,7 @@ TEST_CASE("an infinite bound judges nothing", "[unit]") {
                                                   : "-nan");
       check_not_judged(title, row, pole);
     }
-  // Accumulators of 14 bits, as those of FP8 products, over 4096 keys and more.
+  // Accumulators of 14 bits, as for FP8 products, over 4096 keys and more.
   auto const narrow = changed_preset("bf16", [](kernel_model& m) { m.u_pv = 0x1p-13; });
   for (std::int64_t const m : {4096, 8192}) {
     recorded_row row = gaussian_row(m, 8, 0, element_type::bf16);
@@ -239,7 +239,7 @@ TEST_CASE("a softcap by an exp-based tanh is inside", "[unit]") {
   }
 }
 
-// Two roundings to 16 bits, P's and that of P/l; Corollary W had one of them.
+// Two roundings to 16 bits, of P and of P/l; Corollary W had one of them.
 TEST_CASE("weights returned from the rounded P are inside", "[unit]") {
   for (auto const type : {element_type::bf16, element_type::f16}) {
     known_kernel kernel = kernel_of(softmax_form::two_passes, type);
@@ -339,7 +339,7 @@ TEST_CASE("weights formed by the LSE are inside where a contract says so", "[uni
   check_inside("by-lse", row, changed_preset("f32", [](kernel_model& m) { m.normalise = problem::normaliser::lse; }));
 }
 
-// LSEs kept in base 2 have three roundings: z_j has that of each merge, k_lse at a time.
+// LSEs kept in base 2 have three roundings: z_j has the rounding of each merge, k_lse at a time.
 TEST_CASE("merges by way of base 2 count every rounding of the LSE", "[unit]") {
   auto const claim = changed_preset("f32-any", [](kernel_model& m) { m.c_m = 0, m.k_lse = 3; });
   recorded_row row = row_of({1}, {1000, static_cast<double>(1000.1f)}, {0, 1});

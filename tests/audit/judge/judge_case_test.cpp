@@ -47,7 +47,7 @@ struct answered_case {
   }
 };
 
-/// A case of this form of which these rows are judged.
+/// A case of this form; only these of its rows are judged.
 audit::audit_case sampled(audit::call_form const& form, std::vector<audit::row_index> rows) {
   audit::random_stream random(1, "sampled");
   return {.check = "drawn",

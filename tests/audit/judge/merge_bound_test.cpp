@@ -112,11 +112,11 @@ struct float_merge {
   }
 };
 
-/// The numbers of a float32 merge that forms the LSE of partial results on its way: pairs with a division in each, one after
-/// the other or as a tree, or weights exp(LSE_s − LSE) and no division, all at once or one after the other, or by sigmoids:
-/// o − σ(L_b − L)(o − o_b) with L − log σ(L − L_b) (ring attention), or two sigmoids with max + log(1 + exp(−|L − L_b|)). With
-/// `narrow` O is rounded to bf16 between two merges, and a chain begins with the empty state. Parts that saw nothing are merged
-/// as the others, but not by a sigmoid.
+/// The numbers of a float32 merge that forms the LSE of partial results on its way. It merges pairs with a division in
+/// each, one after the other or as a tree; or it uses weights exp(LSE_s − LSE) and no division, all at once or one
+/// after the other; or sigmoids. Sigmoids are o − σ(L_b − L)(o − o_b) with L − log σ(L − L_b) (ring attention), or two
+/// sigmoids with max + log(1 + exp(−|L − L_b|)). With `narrow`, O is rounded to bf16 between two merges, and a chain
+/// begins with the empty state. Parts that saw nothing are merged as the others, but not by a sigmoid.
 struct lse_merge {
   enum class form { chain, tree, undivided, undivided_chain, sigmoid_chain, sigmoid_tree, two_sigmoids_chain, two_sigmoids_tree } how;
   bool narrow = false;

@@ -139,7 +139,7 @@ TEST_CASE("a pair row of 4200 keys shows a key that is lost or counted twice", "
     row.type = type;
     row.scale = 1;
     for (std::size_t n = 0; n < m * d; ++n) row.k.push_back(random() % 2 ? 1 : -1);
-    // The pair: the last key and the one that it stands closest to.
+    // The pair: the last key and the key closest to it.
     auto const product = [&](std::size_t a, std::size_t b) {
       double sum = 0;
       for (std::size_t t = 0; t < d; ++t) sum += row.k[a * d + t] * row.k[b * d + t];

@@ -140,7 +140,7 @@ double moved(element_type type, double x, double bound, double sign, bool inside
     bool const grows = (from > 0) == (way > 0);
     return number_of(grows ? bits + 1 : bits - 1, format);
   };
-  // x and at are near each other; in long double their difference is exact but for the slack.
+  // x and `at` are near each other; in long double their difference is exact, except for the slack.
   auto const off = [&](double to) { return std::abs(static_cast<long double>(to) - static_cast<long double>(x)); };
   if (inside)
     while (off(at) + slack > bound && (at - x) * sign > 0) at = next(at, -sign);

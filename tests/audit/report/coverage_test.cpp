@@ -52,7 +52,7 @@ TEST_CASE("the combinations that can exist are those of the groups and axes", "[
   CHECK(all.shapes.triples.of == 9702 - 4 * 36);
   // Both: `grouped` has neither groups 1 nor heads 1.
   CHECK(all.mixed.pairs.of == 27 * 45 - 2);
-  // Two features and a class; a feature and two classes, of which 77 pairs have groups 1 or heads 1, and `unequal`
+  // Two features and a class, or a feature and two classes. 77 pairs of classes have groups 1 or heads 1, and `unequal`
   // excludes 0 queries for 0 keys and 1 for 1.
   CHECK(all.mixed.triples.of == (304 * 45 - 26 * 2) + (27 * 874 - 77 - 2));
   for (combination_counts const& counts : {all.features, all.shapes, all.mixed})
@@ -123,7 +123,7 @@ TEST_CASE("a feature is refused alone where it was asked without others and no c
   of.add(plain({feature::bias, feature::alibi}), refused);  // never alone
   of.add(plain({feature::mask, feature::softcap}), refused);
   CHECK(of.refused_alone() == std::vector{feature::causal});
-  // causal + softcap is the refusal of causal; bias + alibi may be that of either.
+  // causal + softcap is the refusal of causal; bias + alibi may be the refusal of either.
   CHECK(of.refused_together() == std::vector<std::pair<feature, feature>>{{feature::mask, feature::softcap},
                                                                          {feature::bias, feature::alibi}});
   CHECK(of.support(feature::causal).any == reply_count{2, 0});

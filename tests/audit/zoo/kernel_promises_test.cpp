@@ -1,5 +1,5 @@
 // Every check of the audit as a property of the built-in kernel: for every element type, on every instruction set, for
-// seeds that nobody chose. With ATTEST_PLANT=NAME a kernel of the zoo takes its place: a mutant must fail here, an honest
+// arbitrary seeds. With ATTEST_PLANT=NAME a kernel of the zoo takes its place: a mutant must fail here, an honest
 // design must not (tests/audit/zoo/plant_test.sh).
 #include <set>
 
