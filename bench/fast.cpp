@@ -1,12 +1,11 @@
 // The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape:
 // percent of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
 //
-//   fast_bench [--explain] [--instruction-set NAME] [--cache KIB] [google-benchmark's flags: --benchmark_filter=REGEX, ...]
+//   fast_bench [--explain] [--instruction-set NAME] [--cache KIB] [google-benchmark's flags: --benchmark_filter=REGEX,
+//   ...]
 //
 // A row is the best of at least half a second. `percent` is relative to the best limit measured in the same run;
 // `target` is the target of the shape, 0 if there is none. JSON: --benchmark_out=FILE --benchmark_out_format=json
-#include <benchmark/benchmark.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +16,8 @@
 #include <string>
 #include <thread>
 #include <vector>
+
+#include <benchmark/benchmark.h>
 
 #include "bench/fast_peak.hpp"
 #include "bench/fast_shapes.hpp"
@@ -51,7 +52,8 @@ class prepared {
     o_.resize(static_cast<std::size_t>(s.b * s.hq * s.n * s.dv));
     if (asked.sink) fill(sink_, s.hq, 1, 1, 1);
     for (std::int64_t e = 0; e <= s.b; ++e) {
-      q_offsets_.push_back(static_cast<std::int32_t>(e * s.n)), k_offsets_.push_back(static_cast<std::int32_t>(e * s.m));
+      q_offsets_.push_back(static_cast<std::int32_t>(e * s.n)),
+          k_offsets_.push_back(static_cast<std::int32_t>(e * s.m));
       k_lengths_.push_back(static_cast<std::int32_t>(s.m));
     }
     if (asked.page > 0) {
@@ -107,13 +109,12 @@ class prepared {
     auto const instance = problem::instance<T>::make(asked);
     auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
     fast::options const how{.threads = shape_.threads, .cache = planned_cache, .bf16_arithmetic = shape_.by};
-    if (!fast::attention(instance.value(), given.value(), how))
-      std::abort();
+    if (!fast::attention(instance.value(), given.value(), how)) std::abort();
   }
 
   double bytes() const { return static_cast<double>((k_.size() + v_.size()) * sizeof(T)); }
-  /// Bytes a second at which so many threads only read K, then V: as much memory as a call reads, so that neither finds more
-  /// of it in a cache.
+  /// Bytes a second at which so many threads only read K, then V: as much memory as a call reads, so that neither finds
+  /// more of it in a cache.
   double read_rate(int threads) const {
     double const seconds = seconds_to_read(k_, threads) + seconds_to_read(v_, threads);
     return bytes() / seconds;
@@ -178,7 +179,10 @@ class prepared_merge {
     auto const& of = *static_cast<prepared_merge const*>(described);
     auto const& size = of.shape_.size;
     std::int64_t const n = size.n, dv = size.dv;
-    return {of.o_.data() + s * of.rows_ * dv, {size.hq * n * dv, n * dv, dv}, of.lse_.data() + s * of.rows_, {size.hq * n, n, 1}};
+    return {of.o_.data() + s * of.rows_ * dv,
+            {size.hq * n * dv, n * dv, dv},
+            of.lse_.data() + s * of.rows_,
+            {size.hq * n, n, 1}};
   }
 
   shape shape_;
@@ -189,7 +193,8 @@ class prepared_merge {
 /// Percent: the plain loop's time divided by the kernel's.
 void measure_merge(benchmark::State& state, shape const& asked) {
   prepared_merge merge(asked);
-  int const calls = static_cast<int>(std::max<std::int64_t>(1, 2'000'000 / (asked.parts * asked.size.hq * asked.size.n * asked.size.dv)));
+  int const calls = static_cast<int>(
+      std::max<std::int64_t>(1, 2'000'000 / (asked.parts * asked.size.hq * asked.size.n * asked.size.dv)));
   auto const timed = [&](auto&& call) {
     double const begin = seconds_now(1);
     for (int k = 0; k < calls; ++k) call();
@@ -232,8 +237,7 @@ class stopwatch {
 /// Work a second that the limit allows, in the unit of work().
 template <class T>
 double limit_now(shape const& asked, stopwatch<T> const& mine) {
-  if (asked.of == limit::reading)
-    return mine.problem().read_rate(asked.threads);
+  if (asked.of == limit::reading) return mine.problem().read_rate(asked.threads);
   return sizeof(T) == 8 ? multiply_add_rate_f64(asked.threads, 0.004) : multiply_add_rate_f32(asked.threads, 0.004);
 }
 

@@ -4,13 +4,13 @@
 #define HWY_TARGET_INCLUDE "bench/fast_peak.cpp"
 #include "bench/fast_peak.hpp"
 
-#include <hwy/foreach_target.h>
-#include <hwy/highway.h>
-
 #include <chrono>
 #include <ctime>
 #include <thread>
 #include <vector>
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace attest::bench::HWY_NAMESPACE {

@@ -41,16 +41,17 @@ struct shape {
   double softcap = 0;
   element_type type = element_type::f32;
   bool sink = false;
-  bool packed = false;    ///< queries and keys of b entries, one behind the other
-  std::int64_t page = 0;  ///< keys in pages of this size, in random order; 0 = not paged
-  double blocks = 0;      ///< the share of blocks of 64 × 64 that a block mask sets; 0 = there is none
-  std::int64_t parts = 0; ///< merges that many partial results [b, hq, n, dv] instead, beside a plain loop
+  bool packed = false;     ///< queries and keys of b entries, one behind the other
+  std::int64_t page = 0;   ///< keys in pages of this size, in random order; 0 = not paged
+  double blocks = 0;       ///< the share of blocks of 64 × 64 that a block mask sets; 0 = there is none
+  std::int64_t parts = 0;  ///< merges that many partial results [b, hq, n, dv] instead, beside a plain loop
   bf16_arithmetic by = bf16_arithmetic::f32;  ///< left out where the processor has no instruction for it
 };
 
 constexpr problem::sizes square(std::int64_t n, std::int64_t d, std::int64_t hk = 8) { return {1, 8, hk, n, n, d, d}; }
 
 inline constexpr shape shapes[]{
+    // clang-format off: a row a line
     {"n=m=512 d=64", square(512, 64), 80},
     {"n=m=2048 d=64", square(2048, 64), 82},
     {"n=m=4096 d=64", square(4096, 64), 82},
@@ -219,14 +220,14 @@ class normal_numbers {
   std::mt19937 random_{1};
   std::normal_distribution<double> distribution_;
 };
+// clang-format on
 
 /// x as a stored number; bf16 by truncation.
 template <class T>
 T stored(double x) {
   if constexpr (std::is_same_v<T, problem::bf16>)
     return {static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(x)) >> 16)};
-  else
-    return static_cast<T>(x);
+  else return static_cast<T>(x);
 }
 
 }  // namespace attest::bench

@@ -1,12 +1,5 @@
 // The reference beside a plain float64 loop, Arb and MPFR: same inputs, same process, one thread; and the verdict on a
 // large problem with threads. Times are processor time of the thread, the best of several runs.
-#include <fmt/format.h>
-#include <sys/resource.h>
-#include <tbb/blocked_range.h>
-#include <tbb/global_control.h>
-#include <tbb/parallel_for.h>
-#include <time.h>
-
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -15,13 +8,20 @@
 #include <random>
 #include <vector>
 
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <time.h>
+
 #include "audit/contract/contract.hpp"
 #include "bench/oracle_plain.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
-#include "reference/machine/testing.hpp"
 #include "reference/machine/rows.hpp"
+#include "reference/machine/testing.hpp"
 #ifdef ATTEST_HAS_ARB
 #include "oracles/arb.hpp"
 #endif
@@ -58,7 +58,9 @@ struct inputs {
   }
 #ifdef ATTEST_HAS_MPFR
   /// The same for other oracles, and all their outputs as doubles.
-  oracles::head head() const { return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv)); }
+  oracles::head head() const {
+    return oracles::head_of(k, v, static_cast<std::size_t>(d), static_cast<std::size_t>(dv));
+  }
   template <class Oracle, class As>
   void answer(Oracle oracle, As as_double, std::vector<double>& o) const {
     auto to = o.begin();
@@ -93,8 +95,9 @@ double peak_mebibytes() {
 }
 
 void tell(reference::machine::rounding_tally const& rounded) {
-  fmt::print("    double words: {}, ball tier: {} of {} elements ({:.4f} %)\n", rounded.in_double_words, rounded.in_balls,
-             rounded.elements, 100 * static_cast<double>(rounded.in_balls) / static_cast<double>(rounded.elements));
+  fmt::print("    double words: {}, ball tier: {} of {} elements ({:.4f} %)\n", rounded.in_double_words,
+             rounded.in_balls, rounded.elements,
+             100 * static_cast<double>(rounded.in_balls) / static_cast<double>(rounded.elements));
 }
 
 /// The same shape in f64, where the machine tier is double words. `plain`: the time of the plain loop.
@@ -111,8 +114,7 @@ void wide_problem(int runs, double plain) {
     auto rows = reference::machine::row_source<double>::make(asked, model);
     std::int64_t handed_over = 0;
     double radius = 0;
-    report(fmt::format("f64: machine tier, o and bound, {}", target),
-           best_of(runs, [&] {
+    report(fmt::format("f64: machine tier, o and bound, {}", target), best_of(runs, [&] {
              handed_over = 0;
              rows.value().each(0, 0, 0, in.n, [&](reference::machine::certified_row const& row) {
                for (std::size_t c = 0; c < static_cast<std::size_t>(in.dv); ++c) {
@@ -122,7 +124,8 @@ void wide_problem(int runs, double plain) {
                }
              });
            }));
-    fmt::print("    radius ≤ {:.2e}, handed over {:.4f} %\n", radius, 100 * static_cast<double>(handed_over) / elements);
+    fmt::print("    radius ≤ {:.2e}, handed over {:.4f} %\n", radius,
+               100 * static_cast<double>(handed_over) / elements);
   }
   reference::machine::use_simd_target("");
   reference::machine::rounding_tally rounded;
@@ -138,12 +141,13 @@ void wide_problem(int runs, double plain) {
          }));
   tell(rounded);
   report("f64: ball tier, 128 bits, o (16 rows)", 16 * best_of(1, [&] {
-           reference::enclosed_row<128, double> row;
-           for (std::int64_t i = 0; i < 16; ++i) {
-             reference::compiled::enclose_row(asked, 0, 0, i, row);
-             for (std::int64_t c = 0; c < in.dv; ++c) (void)reference::compiled::output(asked, row, c);
-           }
-         }));
+                                                    reference::enclosed_row<128, double> row;
+                                                    for (std::int64_t i = 0; i < 16; ++i) {
+                                                      reference::compiled::enclose_row(asked, 0, 0, i, row);
+                                                      for (std::int64_t c = 0; c < in.dv; ++c)
+                                                        (void)reference::compiled::output(asked, row, c);
+                                                    }
+                                                  }));
 }
 
 void small_problem(problem::kernel_model const& model, int runs) {
@@ -151,9 +155,8 @@ void small_problem(problem::kernel_model const& model, int runs) {
   auto const asked = in.instance();
   auto const elements = static_cast<double>(in.n * in.dv);
   std::vector<double> o(static_cast<std::size_t>(in.n * in.dv));
-  double const plain = best_of(runs, [&] {
-    bench::plain_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, o.data());
-  });
+  double const plain = best_of(
+      runs, [&] { bench::plain_attention(in.q.data(), in.k.data(), in.v.data(), in.n, in.m, in.d, in.dv, o.data()); });
   auto const report = [&](std::string_view what, double seconds) {
     fmt::print("  {:<44} {:>9.3f} µs/element {:>9.2f} × the loop\n", what, seconds / elements * 1e6, seconds / plain);
   };
@@ -177,8 +180,7 @@ void small_problem(problem::kernel_model const& model, int runs) {
         }
       });
     };
-    report(fmt::format("machine tier, o and bound, {}", target),
-           best_of(runs, all_rows));
+    report(fmt::format("machine tier, o and bound, {}", target), best_of(runs, all_rows));
     fmt::print("    radius ≤ {:.2e}, differs from the loop by ≤ {:.2e}, handed over {:.4f} %\n", radius, off,
                100 * static_cast<double>(handed_over) / elements);
   }
@@ -204,17 +206,19 @@ void small_problem(problem::kernel_model const& model, int runs) {
            }
          }));
   report("ball tier, 128 bits, o and bound (16 rows)", 16 * best_of(1, [&] {
-           reference::enclosed_row<128, float> row;
-           reference::row_facts facts;
-           reference::row_bound bound;
-           for (std::int64_t i = 0; i < 16; ++i) {
-             reference::compiled::enclose_row(asked, 0, 0, i, row);
-             reference::compiled::collect_facts(asked, row, facts);
-             bound.evaluate(model, facts);
-             for (std::int64_t c = 0; c < in.dv; ++c)
-               (void)reference::compiled::output_bound(bound, asked, row, c, reference::compiled::output(asked, row, c).value);
-           }
-         }));
+                                                         reference::enclosed_row<128, float> row;
+                                                         reference::row_facts facts;
+                                                         reference::row_bound bound;
+                                                         for (std::int64_t i = 0; i < 16; ++i) {
+                                                           reference::compiled::enclose_row(asked, 0, 0, i, row);
+                                                           reference::compiled::collect_facts(asked, row, facts);
+                                                           bound.evaluate(model, facts);
+                                                           for (std::int64_t c = 0; c < in.dv; ++c)
+                                                             (void)reference::compiled::output_bound(
+                                                                 bound, asked, row, c,
+                                                                 reference::compiled::output(asked, row, c).value);
+                                                         }
+                                                       }));
 #ifdef ATTEST_HAS_ARB
   for (long const bits : {64, 128, 256}) {
     double const arb = best_of(std::min(runs, 3), [&] {
@@ -257,11 +261,12 @@ void large_problem(problem::kernel_model const& model, std::int64_t n, int threa
   auto const seconds = [](rusage const& r) {
     return static_cast<double>(r.ru_utime.tv_sec) + static_cast<double>(r.ru_utime.tv_usec) * 1e-6;
   };
-  fmt::print("n = m = {}, d = dv = 64, one head, O and LSE with bounds, {} threads\n"
-             "  {:.2f} s wall, {:.2f} s of processors, peak memory beyond the inputs {:.1f} MiB, "
-             "handed over {:.4f} %\n",
-             n, threads, wall, seconds(used) - seconds(used_before), peak_mebibytes() - before,
-             100 * static_cast<double>(handed_over) / static_cast<double>(handed_over + certified));
+  fmt::print(
+      "n = m = {}, d = dv = 64, one head, O and LSE with bounds, {} threads\n"
+      "  {:.2f} s wall, {:.2f} s of processors, peak memory beyond the inputs {:.1f} MiB, "
+      "handed over {:.4f} %\n",
+      n, threads, wall, seconds(used) - seconds(used_before), peak_mebibytes() - before,
+      100 * static_cast<double>(handed_over) / static_cast<double>(handed_over + certified));
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ void plain_attention(float const* q, float const* k, float const* v, std::int64_
     double largest = -HUGE_VAL;
     for (std::int64_t j = 0; j < m; ++j) {
       double dot = 0;
-      for (std::int64_t t = 0; t < d; ++t)
-        dot += static_cast<double>(q[i * d + t]) * static_cast<double>(k[j * d + t]);
+      for (std::int64_t t = 0; t < d; ++t) dot += static_cast<double>(q[i * d + t]) * static_cast<double>(k[j * d + t]);
       weights[static_cast<std::size_t>(j)] = dot * scale;
       largest = std::fmax(largest, dot * scale);
     }

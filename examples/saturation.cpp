@@ -137,8 +137,10 @@ set xlabel "d_k"
 set xrange [1:1024]
 set style fill transparent solid 0.2 noborder
 )gp";
-  e.figure("saturation_entropy", std::string(axes) +
-                                     R"gp(set title "Unscaled, entropy collapses as d_k grows (bands: 90 % of draws; 95 % confidence of the mean)"
+  e.figure(
+      "saturation_entropy",
+      std::string(axes) +
+          R"gp(set title "Unscaled, entropy collapses as d_k grows (bands: 90 % of draws; 95 % confidence of the mean)"
 set ylabel "entropy of ten weights (nats)"
 set yrange [0:2.4]
 set key outside bottom center horizontal
@@ -148,8 +150,10 @@ plot "saturation.csv" using 1:3:4 with filledcurves lt 2 title "", "" using 1:13
      "" using 1:12 with linespoints lt 1 title "scaled, mean", "" using 1:2 with linespoints lt 2 title "unscaled, mean", \
      log(10) lt 5 title "ln 10, uniform"
 )gp");
-  e.figure("saturation_largest",
-           std::string(axes) + R"gp(set title "Unscaled, one key of ten takes the weight (bands: 90 % of draws; 95 % confidence of the mean)"
+  e.figure(
+      "saturation_largest",
+      std::string(axes) +
+          R"gp(set title "Unscaled, one key of ten takes the weight (bands: 90 % of draws; 95 % confidence of the mean)"
 set ylabel "largest of ten weights"
 set yrange [0:1.05]
 set key outside bottom center horizontal

@@ -214,9 +214,9 @@ problem::result<std::monostate> attention(problem::instance<E> const& instance, 
   if constexpr (std::is_same_v<E, problem::bf16>) {
     bool const tiles = chosen.bf16_arithmetic == bf16_arithmetic::tile_products;
     if (!is_here(chosen.bf16_arithmetic))
-      return problem::error{error_code::unsupported, "bf16_arithmetic",
-                            tiles ? "this processor has neither AMX nor AVX2 and FMA"
-                                  : "this processor has no dot products of bf16"};
+      return problem::error{
+          error_code::unsupported, "bf16_arithmetic",
+          tiles ? "this processor has neither AMX nor AVX2 and FMA" : "this processor has no dot products of bf16"};
     return tiles ? attend<bf16_products<bf16_tiles_here>>(instance, outputs, chosen)
                  : attend<bf16_products<bf16_pairs_here>>(instance, outputs, chosen);
   }

@@ -11,7 +11,7 @@ namespace attest::fast {
 
 /// The ways of multiplying numbers stored as bf16. Each is an arithmetic of its own, with its own error model and bits.
 enum class bf16_arithmetic : std::uint8_t {
-  f32,           ///< as the f32 numbers that they are: fast::model
+  f32,  ///< as the f32 numbers that they are: fast::model
   // The others round weights to bf16 for V: fast::dot_product_model.
   dot_products,   ///< in pairs (simd/bf16_pairs.hpp)
   tile_products,  ///< in tiles of 16 pairs (simd/bf16_tiles.hpp)

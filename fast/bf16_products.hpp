@@ -1,5 +1,5 @@
-// The products of a query block on pairs of bf16: S = factor·(Q·Kᵀ) and O = P·V with P rounded to bf16, by the operations
-// of fast/simd/bf16_pairs.hpp or bf16_tiles.hpp.
+// The products of a query block on pairs of bf16: S = factor·(Q·Kᵀ) and O = P·V with P rounded to bf16, by the
+// operations of fast/simd/bf16_pairs.hpp or bf16_tiles.hpp.
 #pragma once
 
 #include <algorithm>
@@ -58,8 +58,7 @@ class bf16_products {
     bool const few = strips_.rows <= pairs_.few_rows, whole = strips_.first->whole;
     std::int64_t const numbers = 2 * pairs_.chunk;
     keys_in_place_ = few && size_.d > 0 && size_.d % numbers == 0;
-    values_in_place_ =
-        few && whole && size_.dv % panel == 0 && seen.first % numbers == 0 && seen.last % numbers == 0;
+    values_in_place_ = few && whole && size_.dv % panel == 0 && seen.first % numbers == 0 && seen.last % numbers == 0;
     interval const computed = whole_panels({seen.first - keys.first, seen.last - keys.first});
     if (size_.d > 0) pack_keys(keys, {keys_in_place_ ? in_place_until(keys, computed) : computed.first, computed.last});
     values_are_finite_ = size_.dv == 0 || values_in_place_ || pack_values(keys, seen);
@@ -136,8 +135,8 @@ class bf16_products {
                           S + (some.first - keys.first));
       });
     E const *list[key_block], *next[key_block];
-    pairs_.few_listed_scores(words(strip.Q), K.list(keys, list), K.list_one_block_on(keys, last, next), depth_,
-                             rows, keys.size(), factor, S);
+    pairs_.few_listed_scores(words(strip.Q), K.list(keys, list), K.list_one_block_on(keys, last, next), depth_, rows,
+                             keys.size(), factor, S);
   }
 
   /// O ← O·factor + P·V for few rows and the keys `seen`, which are `pairs` of the key block.
@@ -146,11 +145,10 @@ class bf16_products {
     auto const& V = rows_.V;
     std::int64_t const last = strips_.seen.last;
     if (V.are_one_run(seen))
-      return pairs_.few_values(space_.S, V.one_run(seen), V.one_block_on(seen, last), rows, pairs, size_.dv,
-                               factor, O);
+      return pairs_.few_values(space_.S, V.one_run(seen), V.one_block_on(seen, last), rows, pairs, size_.dv, factor, O);
     E const *list[key_block], *next[key_block];
-    pairs_.few_listed_values(space_.S, V.list(seen, list), V.list_one_block_on(seen, last, next), rows, pairs,
-                             size_.dv, factor, O);
+    pairs_.few_listed_values(space_.S, V.list(seen, list), V.list_one_block_on(seen, last, next), rows, pairs, size_.dv,
+                             factor, O);
   }
 
   /// A row of d numbers as depth_ pairs.

@@ -1,16 +1,17 @@
 // A loop over tasks, on the threads of oneTBB.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/parallel_for.h>
 #include <oneapi/tbb/task_arena.h>
 
-#include <cstdint>
-#include <optional>
-
 namespace attest::fast {
 
-/// The arena of this thread's calls, kept from call to call: a new one takes some 50 µs until a second thread has joined it.
+/// The arena of this thread's calls, kept from call to call: a new one takes some 50 µs until a second thread has
+/// joined it.
 inline oneapi::tbb::task_arena& arena_of_this_thread(int threads) {
   struct kept_arena {
     int threads = 0;

@@ -36,7 +36,8 @@ struct thread_memory {
   scratch arrays;
   std::vector<query_rules<E>> rules;
   std::vector<query_strip<working<E>>> strips;
-  releasable in_list{this, [](void* kept) noexcept { return static_cast<thread_memory*>(kept)->release(); }};  // first to go
+  releasable in_list{this,
+                     [](void* kept) noexcept { return static_cast<thread_memory*>(kept)->release(); }};  // first to go
 
   static thread_memory& of_this_thread() {
     thread_local thread_memory memory;

@@ -77,17 +77,15 @@ class key_panels {
 
   static void prefetch(rows_type const& from, interval const& rows, std::int64_t width) noexcept {
     if (width == 0) return;
-    from.walk(rows, [&](matrix<E const> const& run, interval const& some) {
-      prefetch_rows(run, {0, some.size()}, width);
-    });
+    from.walk(rows,
+              [&](matrix<E const> const& run, interval const& some) { prefetch_rows(run, {0, some.size()}, width); });
   }
 
   /// Prefetches where the runs of the next key block begin: the hardware follows a run, but cannot know the next page.
   static void prefetch_pages(rows_type const& from, interval const& block) noexcept {
     if (!from.are_paged()) return;
     from.walk(block, [](matrix<E const> const& run, interval const&) {
-      for (int line = 0; line < 8; ++line)
-        prefetch_line(reinterpret_cast<std::byte const*>(run.data) + line * 64);
+      for (int line = 0; line < 8; ++line) prefetch_line(reinterpret_cast<std::byte const*>(run.data) + line * 64);
     });
   }
 

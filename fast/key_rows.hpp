@@ -72,9 +72,8 @@ class key_rows {
   /// Finds the runs of a key block, for the functions below: their rows lie in the block that was entered last.
   void enter(interval const& block) noexcept {
     run* next = runs_;
-    walk(block, [&](matrix<E const> const& rows, interval const& some) {
-      *next++ = {rows.data, some.first, some.last};
-    });
+    walk(block,
+         [&](matrix<E const> const& rows, interval const& some) { *next++ = {rows.data, some.first, some.last}; });
     whole_ = next == runs_ + 1;
   }
   /// Is the block that was entered one run?

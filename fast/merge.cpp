@@ -21,7 +21,8 @@ namespace {
 
 /// x rounded to f32 in the one way that a second rounding, to a format of 16 bits, does not see: inexact results have
 /// an odd last bit.
-/// Source  Boldo and Melquiond 2008, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd"
+/// Source  Boldo and Melquiond 2008, "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding
+/// to odd"
 float rounded_to_odd(double x) noexcept {
   auto const near = static_cast<float>(x);
   auto const bits = std::bit_cast<std::uint32_t>(near);
@@ -173,7 +174,8 @@ void merge(merge_parts<E> const& parts, merge_outputs<E, Out> const& outputs, op
   constexpr double weight = 12;
   std::int64_t const rows = shape[0] * shape[1] * shape[2];
   if (rows == 0) return;
-  double const work = weight * static_cast<double>(rows) * static_cast<double>(parts.count) * static_cast<double>(shape[3]);
+  double const work =
+      weight * static_cast<double>(rows) * static_cast<double>(parts.count) * static_cast<double>(shape[3]);
   for_ranges(ceiling_division(rows, together), threads_for(work, chosen.threads),
              [&](std::int64_t first, std::int64_t last) {
                float_environment const environment(subnormals::kept);

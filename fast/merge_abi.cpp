@@ -1,7 +1,7 @@
 // attest_merge of the C interface. It allocates nothing: descriptors are read where they lie.
-#include <attest/kernel.h>
-
 #include <type_traits>
+
+#include <attest/kernel.h>
 
 #include "fast/merge.hpp"
 #include "problem/dlpack.hpp"
@@ -23,8 +23,8 @@ std::array<std::int64_t, 3> outer_strides(DLTensor const& tensor) noexcept {
 /// A descriptor with the shape of the first axes of `shape`, in memory that it may lie in.
 problem::result<problem::erased_tensor> checked(char const* name, DLTensor const* from, int rank,
                                                 std::array<std::int64_t, 4> const& shape) {
-  using problem::checks::fault;
   using problem::error_code;
+  using problem::checks::fault;
   auto tensor = problem::unpack(name, from, rank);
   if (!tensor) return tensor;
   auto const& [data, type, layout] = tensor.value();

@@ -1,9 +1,9 @@
 // The decisions of a plan.
 #include "fast/plan.hpp"
 
-#include <oneapi/tbb/info.h>
-
 #include <algorithm>
+
+#include <oneapi/tbb/info.h>
 
 #include "fast/algorithm/blocking.hpp"
 #include "fast/cache.hpp"
@@ -24,15 +24,14 @@ constexpr double work_worth_a_thread = 4e6;
 /// The second-level cache to plan for, in bytes: the requested one, or the machine's.
 std::int64_t cache_or_own(std::int64_t asked) noexcept { return asked > 0 ? asked : second_level_cache(); }
 
-/// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head. slot: keys
-/// of a row of weights.
+/// The plan of entries that are all as large as `size` says, with `pairs` pairs of a query and a key for each head.
+/// slot: keys of a row of weights.
 template <problem::floating_element E>
 plan equal_entries(problem::sizes const& size, double pairs, std::int64_t slot, bool with_weights, int threads,
                    std::int64_t cache) {
   using T = working<E>;
   plan cut;
-  cut.threads =
-      threads_for(static_cast<double>(size.hq) * pairs * static_cast<double>(size.d + size.dv + 1), threads);
+  cut.threads = threads_for(static_cast<double>(size.hq) * pairs * static_cast<double>(size.d + size.dv + 1), threads);
   cut.cache = cache_or_own(cache);
   cut.key_block = blocking_of<T>.keys;
   cut.splits = std::max<std::int64_t>(1, ceiling_division(size.m, blocking_of<T>.split));

@@ -26,7 +26,7 @@ struct plan {
   std::int64_t kept = 0;        ///< scores to keep of each row: for weights in bf16 or f16, which cannot hold them
   bool paged = false;           ///< K and V lie in pages
   bool block_mask = false;      ///< a key block is seen by some of the rows of a query block only
-  bool in_place = false;        ///< so few queries that K and V need not be copied where all of them see all keys of a block
+  bool in_place = false;  ///< so few queries that K and V need not be copied where all of them see all keys of a block
   std::vector<std::int64_t> ends{};  ///< tasks of entries 0 … e, for each e; empty where all entries have as many
 };
 

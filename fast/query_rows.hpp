@@ -84,9 +84,8 @@ struct query_rules {
     for (std::int64_t j = last; j < computed.last; ++j) s[j - computed.first] = hidden;
     if (mask != nullptr && !seen.empty())
       ops.hide_masked(s + (seen.first - computed.first), mask + seen.first, seen.size());
-    blocks.each_hidden(seen, [&](interval const& some) {
-      std::fill_n(s + (some.first - computed.first), some.size(), hidden);
-    });
+    blocks.each_hidden(
+        seen, [&](interval const& some) { std::fill_n(s + (some.first - computed.first), some.size(), hidden); });
   }
 };
 

@@ -29,7 +29,8 @@ working<E> sink_of(problem::instance<E> const& instance, std::int64_t b, std::in
 
 /// t in units of log₂. A finite t is clamped to ±2^127 (2^1023), beyond which it would become infinite.
 ///
-/// Ensures  f32: one rounding, and a relative error of 2^−52 before it. f64: two roundings, of log₂ e and of the product
+/// Ensures  f32: one rounding, and a relative error of 2^−52 before it. f64: two roundings, of log₂ e and of the
+/// product
 template <std::floating_point T>
 T sink_in_log2(T t) noexcept {
   constexpr T limit = std::numeric_limits<T>::max() / 2;

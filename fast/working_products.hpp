@@ -51,8 +51,7 @@ class working_products {
     values_ = reads_input                       ? values_from::input
               : panels_.pack_values(keys, seen) ? values_from::finite_panels
                                                 : values_from::panels_with_nan;
-    if (strips_.are_one())
-      panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
+    if (strips_.are_one()) panels_.prefetch_pages(panels_.K, next_block), panels_.prefetch_pages(panels_.V, next_block);
   }
 
   /// Prefetches rows of K and V of the next key block, where they will be packed.

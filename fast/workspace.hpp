@@ -48,14 +48,14 @@ class scratch {
 /// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
 template <class T>
 struct workspace {
-  T* Q = nullptr;       ///< [strips, strip_rows, packed_dimensions(d)] scaled queries
-  T* wide = nullptr;    ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
-  T* kept = nullptr;    ///< [rows, m] scores from which weights are made, if the output cannot hold them
-  T* K = nullptr;       ///< [keys/panel, packed_dimensions(d), panel] K of one key block
-  T* V = nullptr;       ///< [dv/panel, keys, panel] V of one key block
-  T* S = nullptr;       ///< [strip_rows, score_stride] the scores of a strip, then its weights P
-  matrix<T> O{};        ///< [rows, dv] not yet divided by l
-  matrix<T> next_O{};   ///< the O of the next split, if there are several
+  T* Q = nullptr;      ///< [strips, strip_rows, packed_dimensions(d)] scaled queries
+  T* wide = nullptr;   ///< [widest_panel, max(d, dv)] rows of bf16 or f16, converted, or rows from pages
+  T* kept = nullptr;   ///< [rows, m] scores from which weights are made, if the output cannot hold them
+  T* K = nullptr;      ///< [keys/panel, packed_dimensions(d), panel] K of one key block
+  T* V = nullptr;      ///< [dv/panel, keys, panel] V of one key block
+  T* S = nullptr;      ///< [strip_rows, score_stride] the scores of a strip, then its weights P
+  matrix<T> O{};       ///< [rows, dv] not yet divided by l
+  matrix<T> next_O{};  ///< the O of the next split, if there are several
   row_states<T> states{}, next{};
 
   /// Columns of O in memory: whole vectors.
@@ -70,8 +70,8 @@ struct workspace {
   /// The facts that decide the arrays of a call, except its sizes.
   struct requirements {
     bool several_splits = false, gathers = false;  ///< gathers: rows are converted, or collected from pages
-    std::int64_t kept = 0;  ///< scores to keep of each row
-    bool short_strips = false;  ///< strips may have fewest_strip_rows rows
+    std::int64_t kept = 0;                         ///< scores to keep of each row
+    bool short_strips = false;                     ///< strips may have fewest_strip_rows rows
   };
 
   /// Lays the arrays out in `memory`, which grows if it is too small.

@@ -1,9 +1,9 @@
 // Attention in Arb's balls.
 #pragma once
 
-#include <arb.h>
-
 #include <span>
+
+#include <arb.h>
 
 #include "oracles/head.hpp"
 #include "oracles/real.hpp"

@@ -1,10 +1,10 @@
 // Attention in MPFI's intervals.
 #pragma once
 
-#include <mpfi.h>
-
 #include <span>
 #include <vector>
+
+#include <mpfi.h>
 
 #include "oracles/head.hpp"
 #include "oracles/real.hpp"

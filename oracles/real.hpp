@@ -1,9 +1,9 @@
 // MPFR's numbers.
 #pragma once
 
-#include <mpfr.h>
-
 #include <cstdint>
+
+#include <mpfr.h>
 
 namespace attest::oracles {
 

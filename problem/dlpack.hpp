@@ -71,7 +71,8 @@ inline result<erased_tensor> unpack(std::string_view name, DLTensor const* from,
   return tensor;
 }
 
-/// Reads the descriptors and parameters of `call`, of either version. make_instance and make_outputs validate shapes and types later.
+/// Reads the descriptors and parameters of `call`, of either version. make_instance and make_outputs validate shapes
+/// and types later.
 inline result<unpacked_call> unpack(attest_call const& call) {
   unpacked_call unpacked;
   std::optional<error> why;

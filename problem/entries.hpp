@@ -73,7 +73,8 @@ constexpr std::optional<error> offsets_fault(std::string_view name, std::string_
                                              std::int64_t& slot) {
   if (auto why = list_fault(name, offsets, -1)) return why;
   std::int64_t const count = offsets.layout.shape[0];
-  if (count == 0) return fault(error_code::bad_shape, name, "is empty, expected one number more than there are entries");
+  if (count == 0)
+    return fault(error_code::bad_shape, name, "is empty, expected one number more than there are entries");
   std::string const rule =
       ": offsets must rise from 0 to at most " + std::to_string(total) + ", the rows of " + std::string(rows_of);
   if (offsets.data[0] != 0) return fault(error_code::bad_value, name, element_text(0, offsets.data[0]) + rule);
@@ -81,8 +82,7 @@ constexpr std::optional<error> offsets_fault(std::string_view name, std::string_
   for (std::int64_t e = 1; e < count; ++e) {
     std::int64_t const from = offsets.data[e - 1], to = offsets.data[e];
     if (to < from)
-      return fault(error_code::bad_value, name,
-                   element_text(e, to) + " follows " + element_text(e - 1, from) + rule);
+      return fault(error_code::bad_value, name, element_text(e, to) + " follows " + element_text(e - 1, from) + rule);
     slot = std::max(slot, to - from);
   }
   if (std::int64_t const last = offsets.data[count - 1]; last > total)
@@ -98,8 +98,8 @@ constexpr std::optional<error> lengths_fault(std::string_view name, std::string_
   for (std::int64_t e = 0; e < entries; ++e)
     if (std::int64_t const length = lengths.data[e]; length < 0 || length > side.room(e))
       return fault(error_code::bad_value, name,
-                   "[" + std::to_string(e) + "] is " + std::to_string(length) + ", but entry " +
-                       std::to_string(e) + " has room for " + std::to_string(side.room(e)) + " " + std::string(what) +
+                   "[" + std::to_string(e) + "] is " + std::to_string(length) + ", but entry " + std::to_string(e) +
+                       " has room for " + std::to_string(side.room(e)) + " " + std::string(what) +
                        std::string(room_text));
   return std::nullopt;
 }
@@ -136,8 +136,8 @@ constexpr std::optional<error> entry_shapes_fault(entry_tensors const& given, la
     return fault(error_code::bad_value, "block_table", "it and k_offsets exclude each other");
   if (paged && !given.k_lengths) return fault(error_code::missing, "block_table", "needs k_lengths");
   auto const packed = [&](std::string_view name, std::string_view offsets_name, layout const& rows,
-                          std::optional<layout> const& beside,
-                          tensor<std::int32_t const> const& offsets, entry_rows& side) -> std::optional<error> {
+                          std::optional<layout> const& beside, tensor<std::int32_t const> const& offsets,
+                          entry_rows& side) -> std::optional<error> {
     if (rows.rank != 4 || rows.shape[0] != 1 || (beside && (beside->rank != 4 || beside->shape[0] != 1)))
       return fault(error_code::bad_shape, name,
                    "shape is " + text(rows) + "; with " + std::string(offsets_name) + " it is [1, heads, rows, width]");
@@ -165,7 +165,8 @@ constexpr std::optional<error> entry_shapes_fault(entry_tensors const& given, la
     auto const& table = *given.block_table;
     if (auto why = layout_fault("block_table", table.layout, sizeof(std::int32_t), table.data != nullptr)) return why;
     if (table.layout.rank != 2)
-      return fault(error_code::bad_shape, "block_table", "shape is " + text(table.layout) + ", expected [entries, width]");
+      return fault(error_code::bad_shape, "block_table",
+                   "shape is " + text(table.layout) + ", expected [entries, width]");
     if (k.rank != 4 || v.rank != 4 || k.shape[0] != v.shape[0] || k.shape[2] != v.shape[2] || k.shape[2] < 1)
       return fault(error_code::bad_shape, "k",
                    "k is " + text(k) + " and v is " + text(v) +
@@ -187,7 +188,8 @@ constexpr std::optional<error> entry_shapes_fault(entry_tensors const& given, la
   return std::nullopt;
 }
 
-/// The rest: lengths, and the entries of the table that they need. Requires sizes that entry_shapes_fault's layouts have.
+/// The rest: lengths, and the entries of the table that they need. Requires sizes that entry_shapes_fault's layouts
+/// have.
 constexpr std::optional<error> entries_fault(entry_tensors const& given, sizes const& s, std::int64_t pages,
                                              entries& found) {
   if (!found.queries.is_packed()) found.queries.slot = found.queries.total = s.n;

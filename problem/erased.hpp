@@ -76,7 +76,8 @@ result<instance<T>> typed_instance(erased_arguments const& erased) {
     return std::optional<error>();
   };
   std::optional<error> why;
-  auto const read = [&]<class Target>(optional_tensor const& row, std::optional<erased_tensor> const& from, Target& to) {
+  auto const read = [&]<class Target>(optional_tensor const& row, std::optional<erased_tensor> const& from,
+                                      Target& to) {
     if (why || !from) return;
     if constexpr (std::is_same_v<Target, std::optional<tensor<std::uint8_t const>>>) {
       if (why = type_fault(row.name, *from, element_type::u8); !why) to = typed<std::uint8_t const>(*from);

@@ -159,8 +159,7 @@ constexpr std::optional<error> companions_fault(arguments<T> const& given) {
     return fault(error_code::missing, "block_mask", "needs block_q and block_k of at least 1");
   if (given.dropout > 0 && !given.keep)
     return fault(error_code::missing, "keep", "is missing beside a dropout above 0: it says which weights are kept");
-  if (given.sink && given.sink_f32)
-    return fault(error_code::bad_value, "sink", "given twice, in two element types");
+  if (given.sink && given.sink_f32) return fault(error_code::bad_value, "sink", "given twice, in two element types");
   return std::nullopt;
 }
 
@@ -191,7 +190,8 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
     if (auto why = checks::layout_fault(name, input.layout, sizeof(T), input.data != nullptr)) return *std::move(why);
   if (auto why = checks::companions_fault(unchecked)) return *std::move(why);
   checks::entry_layouts slots{};
-  if (auto why = checks::entry_shapes_fault(unchecked, unchecked.q.layout, unchecked.k.layout, unchecked.v.layout, slots))
+  if (auto why =
+          checks::entry_shapes_fault(unchecked, unchecked.q.layout, unchecked.k.layout, unchecked.v.layout, slots))
     return *std::move(why);
   if (auto why = checks::sizes_fault(slots.q, slots.k, slots.v, validated.size_)) return *std::move(why);
   sizes const& s = validated.size_;
@@ -237,7 +237,8 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
 
   if (auto parameters_why = parameters_fault(unchecked, s.d)) return *std::move(parameters_why);
   if (unchecked.base == log_base::two && (!unchecked.scale || unchecked.softcap > 0 || validated.has_sink()))
-    return fault(error_code::bad_value, "base", "is 2 beside a softcap, a sink or the scale 1/sqrt(d), which have the base e");
+    return fault(error_code::bad_value, "base",
+                 "is 2 beside a softcap, a sink or the scale 1/sqrt(d), which have the base e");
   validated.base_ = unchecked.base;
   validated.parameters_ = unchecked;
   return validated;

@@ -89,11 +89,11 @@ enum class sink_form : std::uint8_t {
 };
 
 enum class split_merge : std::uint8_t {
-  raw = 0,            ///< partial (m, l, O) are rescaled and added
-  lse = 1,            ///< normalised partial outputs are merged by their LSE
+  raw = 0,             ///< partial (m, l, O) are rescaled and added
+  lse = 1,             ///< normalised partial outputs are merged by their LSE
   lse_normalised = 2,  ///< as lse, without a final division (the combine kernel of FlashAttention-2)
-  sigmoid = 3,         ///< o − σ(L_b − L)(o − o_b), or σ(L − L_b)·o + σ(L_b − L)·o_b; L' = max + log(1 + exp(−|L − L_b|))
-  logsigmoid = 4,      ///< as sigmoid, and perhaps L' = L − log σ(L − L_b) (ring attention)
+  sigmoid = 3,     ///< o − σ(L_b − L)(o − o_b), or σ(L − L_b)·o + σ(L_b − L)·o_b; L' = max + log(1 + exp(−|L − L_b|))
+  logsigmoid = 4,  ///< as sigmoid, and perhaps L' = L − log σ(L − L_b) (ring attention)
 };
 
 /// Are the weights of partial results sigmoids of the difference of two LSEs?
@@ -141,13 +141,13 @@ struct kernel_model {
   problem::returned_weights returned_weights = problem::returned_weights::unrounded;
 
   // a sink, dropout
-  int k_t = 4;                      ///< roundings of a sink on its way into the unit of the exponent
-  double u_t = 0, omega_t = 0;      ///< the rounding of a sink to a narrower format
+  int k_t = 4;                  ///< roundings of a sink on its way into the unit of the exponent
+  double u_t = 0, omega_t = 0;  ///< the rounding of a sink to a narrower format
   double sink_limit = std::numeric_limits<double>::infinity();  ///< a sink up to this far above the keys is survived
   problem::sink_form sink_form = problem::sink_form::term;
-  int k_sink = 4;     ///< roundings of the factor of a sink behind the keys, including its product with O
+  int k_sink = 4;  ///< roundings of the factor of a sink behind the keys, including its product with O
   double u_sink = 0, omega_sink = 0;  ///< the rounding of that factor to a narrower format before its product with O
-  int k_drop = 3;     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
+  int k_drop = 3;                     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
   double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
 
   // sums
@@ -159,11 +159,12 @@ struct kernel_model {
   std::int64_t promote = 0;  ///< keys after which such an accumulator is added to one of the format; 0 = never
   int splits = 1;            ///< S: partial results merged at the end
   split_merge merge = split_merge::raw;
-  int merge_levels = 1;  ///< μ: the most merges by LSE that a key's part goes through
+  int merge_levels = 1;                 ///< μ: the most merges by LSE that a key's part goes through
   double u_state = 0, omega_state = 0;  ///< the rounding of O between two merges by LSE to a narrower format
   double state_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
-  bool parts_are_keys = false;  ///< each visible key is a part of its own, as in a merge: S = n, and at most as many merges on a way as there are parts
-  int k_block = 0;       ///< roundings of O for each block after the first, if O is divided after every block
+  bool parts_are_keys = false;     ///< each visible key is a part of its own, as in a merge: S = n, and at most as many
+                                   ///< merges on a way as there are parts
+  int k_block = 0;                 ///< roundings of O for each block after the first, if O is divided after every block
   std::int64_t divided_block = 1;  ///< keys of such a block, at least
 
   // results
@@ -173,7 +174,7 @@ struct kernel_model {
   double out_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
   bool flushes = false;                                        ///< FTZ/DAZ
   double eps_log = 0;                                          ///< relative error of log
-  int k_lse = 1;  ///< roundings of LSE = m + log l (3 in base 2, or unknown)
+  int k_lse = 1;                    ///< roundings of LSE = m + log l (3 in base 2, or unknown)
   log_base lse_base = log_base::e;  ///< of the LSE that is judged
 
   friend constexpr bool operator==(kernel_model const&, kernel_model const&) noexcept = default;

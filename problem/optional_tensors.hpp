@@ -46,8 +46,11 @@ struct optional_tensor_names {
 /// The row of this name.
 constexpr std::optional<optional_tensor> find_optional_tensor(std::string_view name) noexcept {
   std::optional<optional_tensor> found;
-  visit_optional_tensors([&](optional_tensor const& row, int) { if (row.name == name) found = row; },
-                         detail::optional_tensor_names{});
+  visit_optional_tensors(
+      [&](optional_tensor const& row, int) {
+        if (row.name == name) found = row;
+      },
+      detail::optional_tensor_names{});
   return found;
 }
 

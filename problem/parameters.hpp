@@ -24,8 +24,8 @@ struct parameters {
   std::optional<double> scale{};  ///< none = the real number 1/√d, not a rounding of it
   double softcap = 0;             ///< 0 = off
   problem::band band{};
-  std::int64_t align = 0;  ///< 0: the diagonal as given; 1: + (keys − queries) of each entry
-  double dropout = 0;      ///< p in [0, 1): weights that `keep` keeps are divided by 1 − p
+  std::int64_t align = 0;                 ///< 0: the diagonal as given; 1: + (keys − queries) of each entry
+  double dropout = 0;                     ///< p in [0, 1): weights that `keep` keeps are divided by 1 − p
   std::int64_t block_q = 0, block_k = 0;  ///< queries and keys of a block of block_mask; 0 = there is none
   friend constexpr bool operator==(parameters const&, parameters const&) noexcept = default;
 };
@@ -51,8 +51,10 @@ constexpr void visit_each(Parameters& p, Visitor& visitor) {
   visitor(parameter<std::int64_t>{.name = "diagonal", .neutral = 0}, p.band.diagonal);
   visitor(parameter<std::int64_t>{.name = "left", .neutral = -1, .least = -1}, p.band.left);
   visitor(parameter<std::int64_t>{.name = "right", .neutral = -1, .least = -1}, p.band.right);
-  visitor(parameter<std::int64_t>{.name = "align", .neutral = 0, .least = 0, .words = {"top-left", "bottom-right"}, .later = true},
-          p.align);
+  visitor(
+      parameter<std::int64_t>{
+          .name = "align", .neutral = 0, .least = 0, .words = {"top-left", "bottom-right"}, .later = true},
+      p.align);
   visitor(parameter<double>{.name = "dropout", .neutral = 0, .later = true}, p.dropout);
   visitor(parameter<std::int64_t>{.name = "block_q", .neutral = 0, .least = 0, .later = true}, p.block_q);
   visitor(parameter<std::int64_t>{.name = "block_k", .neutral = 0, .least = 0, .later = true}, p.block_k);
@@ -95,11 +97,11 @@ constexpr std::optional<error> parameters_fault(parameters const& p, std::int64_
                  "is " + std::to_string(left < -1 ? left : right) + ", expected -1 (unbounded) or more"};
   if (p.align != 0 && p.align != 1)
     return error{error_code::bad_value, "align", "is " + std::to_string(p.align) + ": it must be 0 or 1"};
-  if (!(p.dropout >= 0 && p.dropout < 1))
-    return error{error_code::bad_value, "dropout", "must lie in [0, 1)"};
+  if (!(p.dropout >= 0 && p.dropout < 1)) return error{error_code::bad_value, "dropout", "must lie in [0, 1)"};
   if (p.block_q < 0 || p.block_k < 0)
-    return error{error_code::bad_value, p.block_q < 0 ? "block_q" : "block_k",
-                 "is " + std::to_string(p.block_q < 0 ? p.block_q : p.block_k) + ", expected 0 (no block_mask) or more"};
+    return error{
+        error_code::bad_value, p.block_q < 0 ? "block_q" : "block_k",
+        "is " + std::to_string(p.block_q < 0 ? p.block_q : p.block_k) + ", expected 0 (no block_mask) or more"};
   return std::nullopt;
 }
 

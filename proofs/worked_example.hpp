@@ -6,8 +6,8 @@
 #include <optional>
 #include <string_view>
 
-#include "reference/real/decimal.hpp"
 #include "reference/attention/exactly.hpp"
+#include "reference/real/decimal.hpp"
 
 namespace attest::proofs {
 
@@ -33,9 +33,9 @@ struct worked_example {
   }
 
   struct solution {
-    std::array<std::array<number, M>, N> A{};       ///< weights
-    std::array<std::array<number, DV>, N> O{};      ///< outputs
-    std::array<std::array<number, M>, N> S{};       ///< scaled scores
+    std::array<std::array<number, M>, N> A{};   ///< weights
+    std::array<std::array<number, DV>, N> O{};  ///< outputs
+    std::array<std::array<number, M>, N> S{};   ///< scaled scores
     std::array<number, N> entropy{};
   };
 

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/call_violations.hpp"
 #include "audit/cause/explain.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/hidden_keys.hpp"
-#include "audit/asking/call_violations.hpp"
 
 namespace attest::audit {
 namespace {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "audit/cases/forms/support_cases.hpp"
-#include "audit/judge/by_law.hpp"
 #include "audit/cause/ignored_field.hpp"
+#include "audit/judge/by_law.hpp"
 
 namespace attest::audit {
 namespace {
@@ -16,8 +16,7 @@ capability capability_of(isolated_kernel& kernel, audit_case const& asked, contr
   if (!did || !did.value().broken.empty()) return capability::no_answer;
   if (did.value().outcome == call_outcome::unsupported) return capability::refused;
   if (did.value().outcome != call_outcome::succeeded) return capability::no_answer;
-  if (judge_by_law(asked.problem, outputs, claim, {}, thoroughness::verdict).failed == 0)
-    return capability::supported;
+  if (judge_by_law(asked.problem, outputs, claim, {}, thoroughness::verdict).failed == 0) return capability::supported;
   return ignored_field(asked, outputs, claim) ? capability::ignored : capability::wrong;
 }
 

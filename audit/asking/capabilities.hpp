@@ -14,11 +14,11 @@
 namespace attest::audit {
 
 enum class capability : std::uint8_t {
-  supported,    ///< the answer is right
-  refused,      ///< ATTEST_UNSUPPORTED
-  ignored,      ///< ATTEST_OK, and the answer is right for the same call without one of its features
-  wrong,        ///< ATTEST_OK, and it is neither
-  no_answer,    ///< a crash, a hang, a broken promise or another status
+  supported,  ///< the answer is right
+  refused,    ///< ATTEST_UNSUPPORTED
+  ignored,    ///< ATTEST_OK, and the answer is right for the same call without one of its features
+  wrong,      ///< ATTEST_OK, and it is neither
+  no_answer,  ///< a crash, a hang, a broken promise or another status
 };
 inline constexpr char const* capability_names[]{"supported", "refused", "ignored", "wrong", "no answer"};
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "audit/builtin/kernel_spec.hpp"
-#include "audit/cases/forms/support_cases.hpp"
 #include "audit/asking/kernel_speed.hpp"
 #include "audit/asking/run_case.hpp"
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/forms/support_cases.hpp"
 #include "audit/support/interruptible.hpp"
 
 namespace attest::audit {

@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "audit/asking/plan.hpp"
 #include "audit/isolation/kernel_session.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
-#include "audit/asking/plan.hpp"
 
 namespace attest::audit {
 

@@ -3,9 +3,9 @@
 
 #include <optional>
 
+#include "audit/asking/options.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/isolation/kernel_session.hpp"
-#include "audit/asking/options.hpp"
 
 namespace attest::audit {
 

@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/real_data.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/asking/real_data.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sha256.hpp"
 #include "audit/support/words.hpp"

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/cases/forms/drawn.hpp"
 #include "audit/asking/options.hpp"
+#include "audit/cases/forms/drawn.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

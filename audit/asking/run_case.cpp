@@ -2,14 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/ask_together.hpp"
+#include "audit/asking/call_violations.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cause/explain.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/wider_claims.hpp"
-#include "audit/asking/ask_together.hpp"
-#include "audit/asking/call_violations.hpp"
 
 namespace attest::audit {
 namespace {
@@ -65,9 +65,10 @@ problem::result<case_result> run_case(audit_case const& kernel_case, kernel_sess
         if (differs) found.observations.push_back(fmt::format("{}: {}", kernel_case.full_name(), differs->sentence));
         if (!leaves_outputs_open(kernel_case.problem, claim)) {
           bool const same = same_bits(*outputs_of_calls[0], *second.value());
-          judgement judged = same ? judge_beside(kernel_case.problem, *outputs_of_calls[0], *second.value(), claim,
-                                                 kernel_case.rows, rules.how)
-                                  : judge_by_law(kernel_case.problem, *second.value(), claim, kernel_case.rows, rules.how);
+          judgement judged =
+              same ? judge_beside(kernel_case.problem, *outputs_of_calls[0], *second.value(), claim, kernel_case.rows,
+                                  rules.how)
+                   : judge_by_law(kernel_case.problem, *second.value(), claim, kernel_case.rows, rules.how);
           if (!same) explain_call(kernel_case.problem, *second.value(), claim, kernel_case.rows, judged);
           found.judged.merge(std::move(judged));
         }

@@ -1,5 +1,5 @@
-// The arguments of `--kernel` and `--channel`: the built-in kernel, a shared library and a function in it, a program, or a
-// process that serves a kernel already.
+// The arguments of `--kernel` and `--channel`: the built-in kernel, a shared library and a function in it, a program,
+// or a process that serves a kernel already.
 #pragma once
 
 #include <optional>

@@ -47,7 +47,7 @@ std::byte* row_of(owned_tensor& t, std::int64_t b, std::int64_t h, std::int64_t 
 
 /// The first rows of the slots of a tensor [b, h, slot, width] as [1, h, rows, width], and where each begins.
 owned_tensor packed_rows(owned_tensor& from, std::vector<std::int64_t> const& used, std::int64_t behind,
-                    std::vector<std::int32_t>& offsets) {
+                         std::vector<std::int32_t>& offsets) {
   auto const [entries, heads, slot, width] = from.layout.shape;
   offsets.assign(1, 0);
   for (std::int64_t const rows : used) offsets.push_back(offsets.back() + static_cast<std::int32_t>(rows));
@@ -161,9 +161,8 @@ void page_keys(problem_draft& to, paging const& how, random_stream& random) {
     for (std::int64_t column = 0; column < width; ++column) {
       auto const& of_entry = needed[static_cast<std::size_t>(e)];
       table.as<std::int32_t>()[e * width + column] =
-          column < std::ssize(of_entry)
-              ? place[static_cast<std::size_t>(of_entry[static_cast<std::size_t>(column)])]
-              : no_page[static_cast<std::size_t>((e + column) % std::ssize(no_page))];
+          column < std::ssize(of_entry) ? place[static_cast<std::size_t>(of_entry[static_cast<std::size_t>(column)])]
+                                        : no_page[static_cast<std::size_t>((e + column) % std::ssize(no_page))];
     }
   to.k = std::move(k), to.v = std::move(v), to.block_table = std::move(table);
   if (!to.k_lengths) to.k_lengths = list_of({used.begin(), used.end()});

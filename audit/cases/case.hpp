@@ -127,7 +127,7 @@ std::optional<std::string> calls_fault(audit_case const& checked);
 struct case_options {
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
-  bool quick = false;  ///< about a tenth of the work
+  bool quick = false;                 ///< about a tenth of the work
   std::vector<std::string> checks{};  ///< the checks whose cases are wanted; empty: all
 
   bool wants(std::string_view check) const {

@@ -71,7 +71,8 @@ std::vector<check> const& checks() {
        "no batch, heads, queries, keys, dimensions or columns: no crash, and the answer that semantics.md says",
        "several sizes that are 0 at once, but queries and keys"},
       {"strides", bug_class::memory,
-       "padded, overlapping and repeated rows of inputs, V inside K, gaps in outputs, byte offsets, heads 2^31 elements apart",
+       "padded, overlapping and repeated rows of inputs, V inside K, gaps in outputs, byte offsets, heads 2^31 "
+       "elements apart",
        "negative strides (forbidden)"},
       {"stale", bug_class::empty_row, "an earlier answer does not show through an empty or shorter problem", "-"},
       {"sequences", bug_class::nondeterminism,
@@ -117,7 +118,8 @@ std::vector<check> const& checks() {
        "nobody's",
        "offsets beyond 100, which drawn asks"},
       {"pages", bug_class::pages,
-       "keys in pages of 1 to 256, scrambled, shared or alone, are those that the table names; unneeded columns are not "
+       "keys in pages of 1 to 256, scrambled, shared or alone, are those that the table names; unneeded columns are "
+       "not "
        "followed",
        "pools beyond 2^31 elements"},
       {"block-masks", bug_class::mask_polarity,

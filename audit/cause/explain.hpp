@@ -11,8 +11,8 @@
 
 namespace attest::audit {
 
-/// Explains the wrong elements of one call: the known mistake that they equal, the sum of the weights of their row, or that
-/// the call would pass f32-any.
+/// Explains the wrong elements of one call: the known mistake that they equal, the sum of the weights of their row, or
+/// that the call would pass f32-any.
 class call_explainer {
  public:
   /// Requires  what judge_by_law() takes; all of it outlives this object

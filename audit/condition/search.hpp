@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "audit/condition/question.hpp"
 #include "audit/condition/clause.hpp"
 #include "audit/condition/edges.hpp"
+#include "audit/condition/question.hpp"
 #include "audit/condition/traits.hpp"
 
 namespace attest::audit {

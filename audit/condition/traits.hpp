@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "audit/condition/question.hpp"
 #include "audit/condition/clause.hpp"
+#include "audit/condition/question.hpp"
 
 namespace attest::audit {
 

@@ -57,8 +57,8 @@ kernel_model unknown_f32_any(int merge_levels = 1) {
   return m;
 }
 
-/// The preset `f32-ring-sigmoid`: 31 levels of o − σ(L_s − L)(o − o_s). (With 63 of them rows with an LSE of 10⁴ have no bound:
-/// L − log σ(L − L_s) rounds numbers of that size in every merge.)
+/// The preset `f32-ring-sigmoid`: 31 levels of o − σ(L_s − L)(o − o_s). (With 63 of them rows with an LSE of 10⁴ have
+/// no bound: L − log σ(L − L_s) rounds numbers of that size in every merge.)
 kernel_model unknown_f32_sigmoids() {
   kernel_model m = unknown_f32_any(31);
   m.merge = problem::split_merge::logsigmoid;
@@ -223,7 +223,8 @@ std::vector<contract> make_contracts() {
       {"f32-ring", "f32-any with up to 63 levels of merging by LSE, as in ring attention with 64 parts: " + any + f32,
        element_type::f32, unknown_f32_any(63)},
       {"f32-ring-sigmoid",
-       "f32-any with up to 31 levels of merging by o - sigmoid(LSE_s - LSE)*(o - o_s), as in ring attention with 32 parts: " +
+       "f32-any with up to 31 levels of merging by o - sigmoid(LSE_s - LSE)*(o - o_s), as in ring attention with 32 "
+       "parts: " +
            any + f32,
        element_type::f32, unknown_f32_sigmoids()},
       {"f32-blocked",

@@ -44,8 +44,8 @@ struct conventions {
 
   enum class padding {
     any,
-    kept,  ///< the call does not write there; a recorded file cannot show it
-    zero   ///< O and weights are 0, the LSE 0 or −∞
+    kept,                         ///< the call does not write there; a recorded file cannot show it
+    zero                          ///< O and weights are 0, the LSE 0 or −∞
   } padding_rows = padding::any;  ///< rows of the outputs that belong to no query: behind n_e or the last offset
 
   problem::log_base lse_base = problem::log_base::e;  ///< of the LSE, and in a merge of the LSE of its parts

@@ -62,13 +62,14 @@ kernel_model model_of(element_type parts, element_type answer, split_merge form)
 std::string admitted(element_type parts, element_type answer, split_merge form) {
   std::string const ways =
       form == split_merge::raw ? "merged by their largest LSE, in any order, and divided once, before or after the sum"
-      : form == split_merge::lse
-          ? "merged by their largest LSE with a division in each merge, one after the other or in any tree, as rings and "
-            "chunks of keys are, and not rounded to a narrower type between two merges"
-      : problem::by_sigmoid(form)
-          ? "merged as o - sigmoid(LSE_s - LSE)*(o - o_s), one after the other or in any tree, as ring attention does, and "
-            "not rounded to a narrower type between two merges"
-          : "weighed by exp(LSE_s - LSE) and divided by nothing, all in one step, as FlashAttention-2 combines split keys";
+      : form == split_merge::lse  ? "merged by their largest LSE with a division in each merge, one after the other or "
+                                    "in any tree, as rings and "
+                                    "chunks of keys are, and not rounded to a narrower type between two merges"
+      : problem::by_sigmoid(form) ? "merged as o - sigmoid(LSE_s - LSE)*(o - o_s), one after the other or in any tree, "
+                                    "as ring attention does, and "
+                                    "not rounded to a narrower type between two merges"
+                                  : "weighed by exp(LSE_s - LSE) and divided by nothing, all in one step, as "
+                                    "FlashAttention-2 combines split keys";
   return "merge of " + std::string(problem::name_of(parts)) + " parts, answered in " +
          std::string(problem::name_of(answer)) + ": partial results are " + ways +
          "; LSE in natural units; exp within 4 ulp; " +
@@ -85,10 +86,11 @@ std::vector<contract> merge_presets() {
     element_type parts, answer;
   };
   std::vector<contract> all;
-  for (split_merge const form : {split_merge::raw, split_merge::lse_normalised, split_merge::lse, split_merge::logsigmoid})
-    for (auto const& [parts, answer] :
-         {types{f32, f32}, {f64, f64}, {bf16, bf16}, {f16, f16}, {f32, bf16}, {f32, f16}})
-      all.push_back({preset_name(parts, answer, form), admitted(parts, answer, form), parts, model_of(parts, answer, form)});
+  for (split_merge const form :
+       {split_merge::raw, split_merge::lse_normalised, split_merge::lse, split_merge::logsigmoid})
+    for (auto const& [parts, answer] : {types{f32, f32}, {f64, f64}, {bf16, bf16}, {f16, f16}, {f32, bf16}, {f32, f16}})
+      all.push_back(
+          {preset_name(parts, answer, form), admitted(parts, answer, form), parts, model_of(parts, answer, form)});
   return all;
 }
 

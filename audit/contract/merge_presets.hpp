@@ -1,5 +1,5 @@
-// The presets that judge merges of partial results (docs/bound.md, section 10): one for each form of a merge, type of the
-// parts and type of the answer.
+// The presets that judge merges of partial results (docs/bound.md, section 10): one for each form of a merge, type of
+// the parts and type of the answer.
 #pragma once
 
 #include <vector>

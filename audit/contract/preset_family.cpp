@@ -85,7 +85,7 @@ std::vector<wider_preset> wider_presets(contract const& claim) {
     contract const& allowing = *find_contract(preset.name);
     bool const merges = is_of_merges(claim);
     if (allowing.type != claim.type || is_of_merges(allowing) != merges) continue;
-    if (merges && allowing.fixed.u_out != claim.fixed.u_out) continue;  // for another type of the answer
+    if (merges && allowing.fixed.u_out != claim.fixed.u_out) continue;    // for another type of the answer
     if (!claim.builtin && allowing.fixed == claim.fixed) beyond.clear();  // the presets before it are narrower
     else beyond.push_back(preset);
   }

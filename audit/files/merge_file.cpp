@@ -171,9 +171,7 @@ class reader {
 
 }  // namespace
 
-bool is_part_role(std::string_view role) {
-  return role == "o_parts" || role == "lse_parts" || names_a_part(role);
-}
+bool is_part_role(std::string_view role) { return role == "o_parts" || role == "lse_parts" || names_a_part(role); }
 
 bool has_parts(tensor_group const& group) {
   return std::ranges::any_of(group, [](auto const& entry) { return is_part_role(entry.first); });
@@ -203,8 +201,7 @@ result<problem_draft> merge_of(std::string_view prefix, tensor_group const& grou
   if (!parts) return parts.why();
   element_type answer = parts.value().type;
   if (auto const at = group.find("o"); at != group.end())
-    if (auto const type = floating_type(at->second->dtype);
-        type && !answer_fault(prefixed(prefix, "o"), answer, *type))
+    if (auto const type = floating_type(at->second->dtype); type && !answer_fault(prefixed(prefix, "o"), answer, *type))
       answer = *type;
   return merge_draft(std::move(parts).value(), answer);
 }

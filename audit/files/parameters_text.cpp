@@ -69,8 +69,7 @@ std::optional<error> read_parameters(safetensors_metadata const& metadata, flag_
       auto const found = named == parameter.words.end() ? whole_number(from->text)
                                                         : std::optional<std::int64_t>(named - parameter.words.begin());
       assign(found, fmt::format("{} or {}", parameter.words[0], parameter.words[1]));
-    }
-    else assign(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
+    } else assign(real_number(from->text), "a finite decimal number or hex float (such as 0.125 or 0x1p-3)");
   });
   return why;
 }
@@ -83,7 +82,8 @@ void write_parameters(problem::parameters const& from, std::string_view prefix, 
     if constexpr (std::is_same_v<T, std::optional<double>>) text = value ? fmt::format("{}", *value) : "default";
     else text = fmt::format("{}", value);
     if constexpr (std::is_same_v<T, std::int64_t>)
-      if (parameter.words[0] != nullptr && (value == 0 || value == 1)) text = parameter.words[static_cast<std::size_t>(value)];
+      if (parameter.words[0] != nullptr && (value == 0 || value == 1))
+        text = parameter.words[static_cast<std::size_t>(value)];
   });
 }
 

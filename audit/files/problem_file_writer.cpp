@@ -60,12 +60,18 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
         std::vector<std::int64_t> shape(rows);
         if (first) shape.insert(shape.begin(), *first);
         if (last) shape.push_back(*last);
-        unique = tensors.emplace(entry.name_of(role), safetensor{std::string(dtype_of(role, type)), std::move(shape), owned.emplace_back(std::move(bytes))}).second && unique;
+        unique = tensors
+                     .emplace(entry.name_of(role), safetensor{std::string(dtype_of(role, type)), std::move(shape),
+                                                              owned.emplace_back(std::move(bytes))})
+                     .second &&
+                 unique;
       };
       add_block("o_parts", parts.type, parts.o, parts.parts, parts.dv);
       add_block("lse_parts", draft.bias->type, parts.lse, parts.parts, std::nullopt);
       auto const &o = entry.outputs.o, &lse = entry.outputs.lse;
-      if (o) add_block("o", draft.merge->answer, converted({o->type, {}, compact_bytes(*o)}, draft.merge->answer).bytes, std::nullopt, parts.dv);
+      if (o)
+        add_block("o", draft.merge->answer, converted({o->type, {}, compact_bytes(*o)}, draft.merge->answer).bytes,
+                  std::nullopt, parts.dv);
       if (lse) add_block("lse", lse->type, compact_bytes(*lse), std::nullopt, std::nullopt);
       if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
       metadata[entry.name_of("attest.layout")] = "bhnd";
@@ -73,7 +79,8 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     }
     bool const rank_4 = entry.problem.rank() == 4, by_token = entry.order == axis_order::thd;
     auto const add_rows = [&](std::string_view role, owned_tensor const& from, bool packed, bool pool) {
-      bool const swapped = rank_4 && (pool ? entry.pools == pool_order::nhd : entry.order == axis_order::bnhd && !packed);
+      bool const swapped =
+          rank_4 && (pool ? entry.pools == pool_order::nhd : entry.order == axis_order::bnhd && !packed);
       if (packed && by_token) add(role, as_thd(from));
       else add(role, swapped ? with_swapped_axes(from) : from);
     };
@@ -82,16 +89,16 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     add_rows("q", draft.q, q_packed, false);
     add_rows("k", draft.k, k_packed, paged);
     add_rows("v", draft.v, k_packed, paged);
-    draft.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) { add(row.name, tensor); });
+    draft.each_optional(
+        [&](problem::optional_tensor const& row, owned_tensor const& tensor) { add(row.name, tensor); });
     if (entry.outputs.o) add_rows("o", *entry.outputs.o, q_packed, false);
-    if (entry.outputs.lse) q_packed && by_token ? add("lse", as_thd(*entry.outputs.lse)) : add("lse", *entry.outputs.lse);
+    if (entry.outputs.lse)
+      q_packed&& by_token ? add("lse", as_thd(*entry.outputs.lse)) : add("lse", *entry.outputs.lse);
     if (entry.outputs.weights) add("weights", *entry.outputs.weights);
     if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
     write_parameters(draft, entry.prefix, metadata);
     if (rank_4)
-      metadata[entry.name_of("attest.layout")] = by_token                            ? "thd"
-                                                 : entry.order == axis_order::bnhd ? "bnhd"
-                                                                                   : "bhnd";
+      metadata[entry.name_of("attest.layout")] = by_token ? "thd" : entry.order == axis_order::bnhd ? "bnhd" : "bhnd";
     if (paged) metadata[entry.name_of("attest.kv_layout")] = entry.pools == pool_order::nhd ? "nhd" : "hnd";
   }
   return safetensors_bytes(tensors, metadata);

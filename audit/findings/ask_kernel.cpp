@@ -9,8 +9,8 @@
 
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
-#include "audit/judge/by_law.hpp"
 #include "audit/findings/kernel_again.hpp"
+#include "audit/judge/by_law.hpp"
 
 namespace attest::audit {
 namespace {
@@ -102,9 +102,8 @@ class kernel_asker {
     // A wrong row is judged by balls, which cost about 10 µs a key.
     constexpr std::int64_t judged_keys = 1 << 13;
     std::int64_t const m = std::max<std::int64_t>(asked.judged.size.m, 1);
-    auto const rows =
-        with_seen(sampled_queries(problem, std::clamp<std::int64_t>(judged_keys / m, 2, most_rows), random),
-                  asked.judged.size);
+    auto const rows = with_seen(
+        sampled_queries(problem, std::clamp<std::int64_t>(judged_keys / m, 2, most_rows), random), asked.judged.size);
     std::optional<owned_outputs> seen;
     for (std::int64_t n = 0; n < asked.repeats; ++n) {
       owned_outputs outputs;
@@ -123,8 +122,7 @@ class kernel_asker {
       problem::sizes const& s = asked.judged.size;
       judgement found;
       if (s.b * s.hq * s.n > 1)
-        found =
-            judge_by_law(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
+        found = judge_by_law(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
       if (found.failed == 0) found = judge_by_law(problem, outputs, *options_.claim, rows);
       // An answer that breaks an exact rule has no error.
       if (found.failed > 0)

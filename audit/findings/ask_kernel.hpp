@@ -3,8 +3,8 @@
 
 #include <chrono>
 
-#include "audit/condition/condition.hpp"
 #include "audit/asking/options.hpp"
+#include "audit/condition/condition.hpp"
 #include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {

@@ -175,9 +175,9 @@ std::optional<matrix_picture> weights_read_through_v(owned_problem const& whole,
     if (!outputs || !outputs->o) return std::nullopt;
     for (std::int64_t r = 0; r < applied.rows; ++r)
       for (std::int64_t c = 0; c < count; ++c)
-        applied.at(r, first - applied.first_column + c) =
-            load(*outputs->o, output_row(whole, about.b, about.h, applied.first_row + r) * static_cast<std::size_t>(count) +
-                                  static_cast<std::size_t>(c));
+        applied.at(r, first - applied.first_column + c) = load(
+            *outputs->o, output_row(whole, about.b, about.h, applied.first_row + r) * static_cast<std::size_t>(count) +
+                             static_cast<std::size_t>(c));
   }
   return applied;
 }
@@ -232,8 +232,7 @@ std::optional<finding_pictures> draw_pictures(audit_case const& kernel_case, vio
                                               contract const& claim, output_source const& from) {
   if (!not_drawn(kernel_case, wrong).empty()) return std::nullopt;
   owned_problem const& problem = kernel_case.call(wrong.call);
-  problem::band const band =
-      std::visit([&](auto const& p) { return p.band(wrong.index[0]); }, problem.instance());
+  problem::band const band = std::visit([&](auto const& p) { return p.band(wrong.index[0]); }, problem.instance());
   finding_pictures drawn;
   drawn.b = wrong.index[0], drawn.h = wrong.index[1], drawn.output = wrong.output;
   std::visit(

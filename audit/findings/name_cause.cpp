@@ -90,9 +90,7 @@ class asking {
   asking(audit_options const& options, audit_plan const& plan, shape_limits const& limits, clock::time_point until)
       : options_(options), plan_(plan), limits_(limits), until_(until), kernel_(options, until) {}
 
-  bool late(double share = 1) const {
-    return interruption{options_.stop, part_of(begun_, until_, share)}.requested();
-  }
+  bool late(double share = 1) const { return interruption{options_.stop, part_of(begun_, until_, share)}.requested(); }
 
   double products(searched_case const& which) const {
     auto const made = plan_.make(which.check, which.name, limits_);
@@ -107,7 +105,7 @@ class asking {
     for (std::size_t const call : order_of_calls(*made)) {
       if (late()) return std::nullopt;
       auto ran = kernel_.session()->run(made->call(call), made->threads_of(call), placement::end, made->asks,
-                                      made->memory_of(call));
+                                        made->memory_of(call));
       if (!ran) return std::nullopt;
       note_events(ran.value().report, events);
       if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
@@ -121,8 +119,8 @@ class asking {
     auto const made = plan_.make(which.check, which.name, limits_);
     if (!made || !is_tried(made->problem)) return false;
     // Some hypotheses change outputs.
-    answered_call const call = of_rank_4(made->problem, zero_outputs(made->problem),
-                                         contract_under(*options_.claim, made->problem));
+    answered_call const call =
+        of_rank_4(made->problem, zero_outputs(made->problem), contract_under(*options_.claim, made->problem));
     return !tried.suppose(call, nullptr).empty();
   }
 

@@ -5,11 +5,11 @@
 #include <functional>
 #include <optional>
 
-#include "audit/cases/case.hpp"
-#include "audit/files/case_file.hpp"
-#include "audit/cause/cause_search.hpp"
 #include "audit/asking/options.hpp"
 #include "audit/asking/plan.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/cause/cause_search.hpp"
+#include "audit/files/case_file.hpp"
 
 namespace attest::audit {
 

@@ -5,13 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/run_case.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/report/rows_of_parts.hpp"
 #include "audit/findings/draw_pictures.hpp"
 #include "audit/findings/kernel_again.hpp"
-#include "audit/asking/run_case.hpp"
 #include "audit/findings/shrink.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
 
@@ -52,8 +52,9 @@ class finding_saver {
  private:
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
     problem::result<case_result> rerun = case_result{};
-    bool const cut = interruptible([&] { return kernel_.late(); },
-                                   [&] { rerun = run_case(kernel_case, *kernel_.session(), options_.rules(), outputs); });
+    bool const cut =
+        interruptible([&] { return kernel_.late(); },
+                      [&] { rerun = run_case(kernel_case, *kernel_.session(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
@@ -78,7 +79,8 @@ class finding_saver {
     small.name += "-shrunk";
     case_outputs outputs;
     run_again(small, &outputs);
-    found.shrunk = shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem), rows_of(small.problem)};
+    found.shrunk =
+        shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem), rows_of(small.problem)};
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),

@@ -6,10 +6,10 @@
 #include <optional>
 #include <string_view>
 
-#include "audit/cases/case.hpp"
-#include "audit/report/report.hpp"
-#include "audit/findings/findings_folder.hpp"
 #include "audit/asking/options.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/findings/findings_folder.hpp"
+#include "audit/report/report.hpp"
 
 namespace attest::audit {
 

@@ -162,7 +162,7 @@ class shrinker {
 
   /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002). One index
   /// stays: without keys, or with d = 0, it is another problem, whose answer may be wrong for another reason.
-  bool halve(indices selection::*axis) {
+  bool halve(indices selection::* axis) {
     bool smaller = false;
     auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
     for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)

@@ -201,8 +201,9 @@ result<std::vector<call_answer>> isolated_kernel::state::call(std::span<call_mem
     if (received != runner_process::received::message) return all(without_reply(plans, first, received));
   }
   if (kernel.is_process() && replies[0].magic != runner::reply_magic)
-    return all(kill_for(call_outcome::unanswered, "was not called: its process has no room for the tensors, or no "
-                                                  "further thread"));
+    return all(kill_for(call_outcome::unanswered,
+                        "was not called: its process has no room for the tensors, or no "
+                        "further thread"));
   // These replies come from the kernel's side: none of them excuses it.
   if (replies[0].magic == runner::no_range_magic || replies[0].magic == runner::no_memory_magic)
     return all(kill_for(call_outcome::exceeded,
@@ -266,7 +267,8 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
 
 std::string const& isolated_kernel::name() const noexcept { return state_->name; }
 std::vector<std::string> isolated_kernel::missing_protections() const {
-  if (state_->kernel.is_process()) return {"every protection (the kernel runs in the process that asked for the audit)"};
+  if (state_->kernel.is_process())
+    return {"every protection (the kernel runs in the process that asked for the audit)"};
   return audit::missing_protections(state_->process.faults());
 }
 bool isolated_kernel::loading_changes_environment() const noexcept { return state_->environment_changed; }

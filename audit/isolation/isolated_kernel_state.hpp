@@ -11,11 +11,11 @@
 
 #include "audit/isolation/call_memory.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
-#include "audit/support/interruption.hpp"
 #include "audit/isolation/owned_descriptor.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 #include "audit/isolation/runner_process.hpp"
 #include "audit/isolation/time_watch.hpp"
+#include "audit/support/interruption.hpp"
 
 namespace attest::audit {
 
@@ -49,13 +49,12 @@ struct isolated_kernel::state {
   runner_process::received greeting(std::span<std::byte> hello);
   std::vector<broken_promise> broken_between_calls();
   time_limits times(double working) const { return {working, limits.resting_seconds, limits.waiting_seconds}; }
-  problem::result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request, double seconds);
+  problem::result<std::vector<call_answer>> call(std::span<call_memory> plans, call_request const& request,
+                                                 double seconds);
   runner_process::received wait(std::span<std::byte> reply, call_request const& request, double seconds,
                                 runner_process::clock::time_point sent);
   problem::result<call_answer> answer(call_memory& plan, runner::reply_message const& reply, double waited);
-  static bool is_over(call_request const& request) {
-    return interruption{request.stop, request.until}.requested();
-  }
+  static bool is_over(call_request const& request) { return interruption{request.stop, request.until}.requested(); }
   call_report kill_for(call_outcome outcome, std::string sentence);
   call_report without_reply(std::span<call_memory const> plans, std::uint64_t first, runner_process::received received);
 };

@@ -37,8 +37,8 @@ class runner_process {
   /// Starts `runner` to load a library, or to become a program that serves a kernel. The process gets the file
   /// descriptor `memory`, which it shares with this one, and the seccomp filter; its standard output and error are a
   /// pipe to this process.
-  static problem::result<runner_process> start(std::filesystem::path const& runner,
-                                               kernel_library const& kernel, int memory, kernel_needs const& needs);
+  static problem::result<runner_process> start(std::filesystem::path const& runner, kernel_library const& kernel,
+                                               int memory, kernel_needs const& needs);
 
   /// A channel to a process that serves already, through the socket `control`: it gets the other end and `memory`. That
   /// process is not ours: end and kill close the channel, and do not end it.

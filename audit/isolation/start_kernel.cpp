@@ -84,8 +84,8 @@ std::optional<error> isolated_kernel::state::start() {
     case closed: {
       auto const end = process.end();
       auto const said = process.said();
-      return fault(error_code::unreadable, words(end) + " while it was loaded" + said +
-                                               remedy_of_closed_folder(kernel.path, said));
+      return fault(error_code::unreadable,
+                   words(end) + " while it was loaded" + said + remedy_of_closed_folder(kernel.path, said));
     }
     case malformed: process.kill(); return fault(error_code::unreadable, "broke its channel while it was loaded");
   }

@@ -69,7 +69,8 @@ class special_rows {
     if (!problem_.draft().keep) return mean;
     problem_draft dropped = mean;
     dropped.keep = one_query(problem_, row.b, row.h, row.i).keep, dropped.dropout = problem_.draft().dropout;
-    bool const fits = judge(owned_problem::of_valid(problem_draft(dropped)).instance(), alone, of_other_problems_).failed == 0;
+    bool const fits =
+        judge(owned_problem::of_valid(problem_draft(dropped)).instance(), alone, of_other_problems_).failed == 0;
     return fits ? dropped : mean;
   }
 
@@ -114,7 +115,8 @@ class special_rows {
 
   void rule(output_kind kind, row_index const& row, std::int64_t at, double expected, bug_class of, char const* why) {
     std::size_t const width = static_cast<std::size_t>(width_of(kind));
-    double const got = load(*outputs_.of(kind), output_row(problem_, row.b, row.h, row.i) * width + static_cast<std::size_t>(at));
+    double const got =
+        load(*outputs_.of(kind), output_row(problem_, row.b, row.h, row.i) * width + static_cast<std::size_t>(at));
     found.count_by_rule(kind);
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
@@ -163,8 +165,8 @@ judgement judge_each_by_law(owned_problem const& problem, owned_outputs const& o
     if (law == row_law::semantics) by_semantics.push_back(row);
     else special.judge_row(row, law);
   }
-  judgement total = by_semantics.empty() ? unjudged(outputs)
-                                         : judge(problem.instance(), outputs, claim, by_semantics, how);
+  judgement total =
+      by_semantics.empty() ? unjudged(outputs) : judge(problem.instance(), outputs, claim, by_semantics, how);
   total.merge(std::move(special.found));
   return total;
 }
@@ -175,9 +177,11 @@ enum class lse_law : std::uint8_t { of_keys, nan_is_right, outside_hypotheses };
 /// If the sink is NaN or +∞, a maximum that includes it makes the LSE NaN. A sink beyond the hypotheses may change the
 /// LSE in any way.
 template <class T>
-lse_law lse_law_of(problem::instance<T> const& p, problem::kernel_model const& model, row_index const& row, double got) {
+lse_law lse_law_of(problem::instance<T> const& p, problem::kernel_model const& model, row_index const& row,
+                   double got) {
   reference::element const sink = reference::sink_at(p, row.b, row.h);
-  if (!sink.is_finite()) return has_a_sink(p, row.b, row.h) && std::isnan(got) ? lse_law::nan_is_right : lse_law::of_keys;
+  if (!sink.is_finite())
+    return has_a_sink(p, row.b, row.h) && std::isnan(got) ? lse_law::nan_is_right : lse_law::of_keys;
   double const t = static_cast<double>(sink.significand) * reference::power_of_two(sink.exponent);
   if (t >= model.format.h0_limit) return lse_law::outside_hypotheses;
   if (!(model.sink_limit < reference::infinity)) return lse_law::of_keys;

@@ -193,7 +193,8 @@ void judge_read_weights(audit_case const& kernel_case, case_outputs const& outpu
             std::int64_t const count = at.o->layout.shape[3];
             columns += count;
             for (std::int64_t c = 0; c < count; ++c) {
-              double const weight = load(*at.o, output_row(*at.problem, b, h, i) * static_cast<std::size_t>(count) + static_cast<std::size_t>(c));
+              double const weight = load(*at.o, output_row(*at.problem, b, h, i) * static_cast<std::size_t>(count) +
+                                                    static_cast<std::size_t>(c));
               std::int64_t const j = at.first + c;
               sum += weight;
               if (!reference::visible(p, b, h, i, j) && weight != 0)

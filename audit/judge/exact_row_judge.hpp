@@ -30,7 +30,8 @@ template <class E, class T>
 problem::view<E const> view_of(problem::instance<T> const& p, std::optional<owned_tensor> const& output, bool lse) {
   if (!output) return {};
   problem::layout const& layout = output->layout;
-  auto view = problem::lifted(problem::tensor<E const>{output->as<E>(), lse ? problem::with_last_axis(layout) : layout});
+  auto view =
+      problem::lifted(problem::tensor<E const>{output->as<E>(), lse ? problem::with_last_axis(layout) : layout});
   view.map = p.entries().queries.map;
   return view;
 }

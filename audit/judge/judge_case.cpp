@@ -59,8 +59,7 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
 
 /// If rows are sampled, other rows that hold a NaN or an infinity are judged as well. The values of these problems are
 /// finite, and so are the right answers, except where the contract prescribes others for queries that see no key.
-void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim,
-                  judgement& into) {
+void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form) return;
   problem::sizes const& s = kernel_case.problem.size();
   std::vector<row_index> rows;
@@ -100,7 +99,8 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     into.judged.merge(std::move(found));
   };
   auto const judged = [&](std::size_t call) {
-    take(call, judge_by_law(kernel_case.call(call), *outputs[call], *rules.claim, kernel_case.rows_of(call), rules.how));
+    take(call,
+         judge_by_law(kernel_case.call(call), *outputs[call], *rules.claim, kernel_case.rows_of(call), rules.how));
   };
   auto const usable = [&](std::size_t call) {
     if (!outputs[call]) return false;
@@ -121,8 +121,8 @@ void judge_case(audit_case const& kernel_case, case_outputs const& outputs, judg
     if (first && (further.is == relation::same_bits || further.is == relation::same_rows)) {
       auto found = outputs_differ(kernel_case, *outputs[0], further, *outputs[n + 1]);
       if (!found) {  // bits that both calls share are judged already
-        take(n + 1,
-             judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim, kernel_case.rows_of(n + 1), rules.how));
+        take(n + 1, judge_beside(further.problem, *outputs[0], *outputs[n + 1], *rules.claim,
+                                 kernel_case.rows_of(n + 1), rules.how));
         continue;
       }
       if (auto const open = rows_of_hidden_values(kernel_case, n, *rules.claim); !open.empty())

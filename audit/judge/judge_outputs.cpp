@@ -81,8 +81,7 @@ row_counts judge_until(std::vector<row_index> const& rows, std::int64_t most, Is
 template <class T>
 judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& outputs,
                       problem::kernel_model const& model, said_by_contract const& says,
-                      std::span<named_model const> sharper,
-                      std::span<row_index const> rows, thoroughness how) {
+                      std::span<named_model const> sharper, std::span<row_index const> rows, thoroughness how) {
   output_views<T> const views = views_of<T>(problem, outputs);
   judgement total = unjudged(outputs);
   if (total.exist == 0) return total;  // empty outputs, whatever the number of rows
@@ -166,7 +165,11 @@ judgement judge(problem::any_instance const& problem, owned_outputs const& outpu
   std::vector<named_model> sharper;
   for (contract const* preset : sharper_presets(claim))
     sharper.push_back({preset->name, problem::with_lse_in(model.lse_base, preset->model_for(problem))});
-  return std::visit([&](auto const& p) { return judge_typed(p, outputs, model, {claim.conventions, claim.name}, sharper, rows, how); }, problem);
+  return std::visit(
+      [&](auto const& p) {
+        return judge_typed(p, outputs, model, {claim.conventions, claim.name}, sharper, rows, how);
+      },
+      problem);
 }
 
 }  // namespace attest::audit

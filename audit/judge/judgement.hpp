@@ -76,13 +76,12 @@ struct judgement : tally {
   std::int64_t undecided = 0;                                    ///< the last refinement still overlaps the bound
   std::int64_t failed = 0;
   std::int64_t not_certified = 0;  ///< of rows that were not judged exactly, because enough other rows are wrong
-  std::int64_t exist = 0;  ///< elements of the outputs that were returned; fewer were judged if rows are sampled
-  sharpness_table sharpness{};                               ///< of the elements judged by a bound
-  systematic_table systematic{};                             ///< of the rows that the machine tier certified
+  std::int64_t exist = 0;         ///< elements of the outputs that were returned; fewer were judged if rows are sampled
+  sharpness_table sharpness{};    ///< of the elements judged by a bound
+  systematic_table systematic{};  ///< of the rows that the machine tier certified
   std::array<std::int64_t, output_names.size()> returned{};  ///< for each output, the calls that returned it
   std::vector<preset_comparison> beside;                     ///< some rows compared with the bounds of sharper presets
-  std::vector<violation>
-      violations;  ///< the worst, worst first: `kept`, or as many as there are kinds (output, class)
+  std::vector<violation> violations;  ///< the worst, worst first: `kept`, or as many as there are kinds (output, class)
 
   static constexpr std::size_t kept = 16;
 

@@ -36,7 +36,8 @@ double spread(std::vector<observed> const& sorted) { return sorted.back().size /
 
 std::optional<std::string> observed_range(owned_problem const& problem, owned_outputs const& outputs) {
   problem::sizes const& s = problem.size();
-  if (!outputs.o || problem.rank() != 4 || !problem.draft().is_dense() || s.b * s.hq * s.n * s.dv == 0) return std::nullopt;
+  if (!outputs.o || problem.rank() != 4 || !problem.draft().is_dense() || s.b * s.hq * s.n * s.dv == 0)
+    return std::nullopt;
   problem_draft const& p = problem.draft();
   auto const key_head = [&](std::int64_t h) { return h / (s.hq / s.hk); };
   auto const by_value = elements_by_size(*outputs.o, [&](auto b, auto h, auto, auto c) {

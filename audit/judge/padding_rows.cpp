@@ -18,10 +18,12 @@ void judge_padding(owned_outputs const& outputs, contract const& claim, judgemen
     auto const& shape = tensor->layout.shape;
     into.failed += rows.count;
     violation wrong;  // its index stays 0, since no query of the problem has such a row
-    wrong.output = output_names[output], wrong.bug_class = bug_class::entries, wrong.error_in_bounds = std::numeric_limits<double>::infinity();
-    wrong.sentence = fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
-                                 rows.first / shape[2] / shape[1], rows.first / shape[2] % shape[1], rows.first % shape[2], wrong.output,
-                                 kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
+    wrong.output = output_names[output], wrong.bug_class = bug_class::entries,
+    wrong.error_in_bounds = std::numeric_limits<double>::infinity();
+    wrong.sentence =
+        fmt::format("row [{}, {}, {}] of {} belongs to no query, and {}; the contract {} says that such rows are {}",
+                    rows.first / shape[2] / shape[1], rows.first / shape[2] % shape[1], rows.first % shape[2],
+                    wrong.output, kept ? "the kernel wrote there" : "is not 0", claim.name, kept ? "kept" : "0");
     into.add(std::move(wrong));
   }
 }

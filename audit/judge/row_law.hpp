@@ -17,7 +17,8 @@ inline constexpr unsigned first_width = 128;
 enum class row_law : std::uint8_t {
   semantics,       ///< the theorem, and where there is nothing to bound exact_values_of()
   every_key,       ///< empty_row: unmasked. O, LSE and weights of the same query with every key visible
-  mean_of_values,  ///< empty_row: mean. O is the mean of V and the weights are equal, or 0; the LSE is exact_values_of()
+  mean_of_values,  ///< empty_row: mean. O is the mean of V and the weights are equal, or 0; the LSE is
+                   ///< exact_values_of()
   sink_takes_all,  ///< sink_inf: limit. O = 0, weights 0, LSE = +∞
 };
 

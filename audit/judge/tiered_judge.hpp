@@ -67,8 +67,7 @@ class tiered_judge {
       into.add(found);
       for (std::size_t output = 0; output < row_sharpness_.size(); ++output)
         into.sharpness[output][size_class_].merge(row_sharpness_[output]);
-      for (std::size_t output = 0; output < row_errors_.size(); ++output)
-        call_errors_[output].add(row_errors_[output]);
+      for (std::size_t output = 0; output < row_errors_.size(); ++output) call_errors_[output].add(row_errors_[output]);
     });
   }
 
@@ -139,7 +138,8 @@ class tiered_judge {
       double const got = as_double(outputs_.o(row.b, row.h, row.i, static_cast<std::int64_t>(c)));
       double const low = row.o_low.empty() ? 0 : row.o_low[c];
       reference::error_bound const bound = bound_of_output(row, c);
-      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found, one_number[c] == 0)) return false;
+      if (!within<T>(output_kind::o, got, row.o[c], low, row.o_radius[c], bound, found, one_number[c] == 0))
+        return false;
       if (double const beside = std::abs(got - bound.known_center) * (1 + 0x1p-52);
           bound.known_size < reference::infinity) {
         if (!(beside <= bound.known_size)) return false;
@@ -160,8 +160,8 @@ class tiered_judge {
   bool certifies_lse(row_type const& row, tally& found) {
     double const got = as_double(outputs_.lse(row.b, row.h, row.i, 0));
     auto const [middle, low, radius] = lse_of(row);
-    return within<problem::lse_element<T>>(output_kind::lse, got, middle, low, radius, reference::in_base(lse_base_, row.lse_bound),
-                                           found);
+    return within<problem::lse_element<T>>(output_kind::lse, got, middle, low, radius,
+                                           reference::in_base(lse_base_, row.lse_bound), found);
   }
 
   bool certifies_weights(row_type const& row, tally& found) {
@@ -203,7 +203,8 @@ class tiered_judge {
           row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c], bound_of_output(row, c));
     if (outputs_.lse.present) {
       auto const [middle, low, radius] = lse_of(row);
-      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius, reference::in_base(lse_base_, row.lse_bound));
+      add(as_double(outputs_.lse(row.b, row.h, row.i, 0)), middle, low, radius,
+          reference::in_base(lse_base_, row.lse_bound));
     }
     if (outputs_.weights.present && row.terms->judges())
       for (std::size_t at = 0; at < row.keys.size(); ++at) {

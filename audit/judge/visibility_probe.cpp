@@ -117,7 +117,9 @@ void judge_visibility(audit_case const& kernel_case, owned_outputs const& output
             visible[static_cast<std::size_t>(j)] = reference::visible(p, b, h, i, j) && bias == 0;
           }
           std::vector<double> columns;
-          for (std::int64_t c = 0; c < s.dv; ++c) columns.push_back(load(o, output_row(kernel_case.problem, b, h, i) * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c)));
+          for (std::int64_t c = 0; c < s.dv; ++c)
+            columns.push_back(load(o, output_row(kernel_case.problem, b, h, i) * static_cast<std::size_t>(s.dv) +
+                                          static_cast<std::size_t>(c)));
           std::int64_t const n = count(visible);
           bool exact = true, fits = true;  // every column is (Σ 2^digit)/N; times N it is nearest to that integer
           for (std::int64_t c = 0; c < s.dv; ++c) {

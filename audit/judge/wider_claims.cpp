@@ -24,8 +24,8 @@ std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case,
     contract const claim = contract_under(wider.claim, kernel_case.problem);
     if (of_a_row && is_wrong(kernel_case.call(wrong.call), *outputs[wrong.call], claim, wrong)) continue;
     case_result again;
-    judge_case(kernel_case, outputs,
-               {.claim = &claim, .reproducible = reproducible, .how = thoroughness::verdict}, again);
+    judge_case(kernel_case, outputs, {.claim = &claim, .reproducible = reproducible, .how = thoroughness::verdict},
+               again);
     if (again.judged.failed == 0 && again.judged.undecided == 0)
       inside.push_back({wider.claim.name, again.judged.max_error_in_bounds});
   }

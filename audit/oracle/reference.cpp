@@ -251,12 +251,12 @@ problem::result<referenced> run_reference(reference_options const& options) {
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
-                               problem::name_of(options.claim->type), printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
+                               problem::name_of(options.claim->type),
+                               printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
                                problem::name_of(entry.problem.type()))};
     if (options.claim)
       if (auto const why = why_not_under(*options.claim, entry.problem))
-        return error{error_code::bad_value, "--contract",
-                     fmt::format("{}: {}", printable(entry.name_of("q")), *why)};
+        return error{error_code::bad_value, "--contract", fmt::format("{}: {}", printable(entry.name_of("q")), *why)};
   }
   if (auto why = answers::beyond_memory(recorded.value(), bytes_with_bounds, "")) return *std::move(why);
   referenced all;

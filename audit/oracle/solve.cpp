@@ -73,7 +73,8 @@ void solve_rounded(problem::instance<T> const& p, problem_file_entry const& from
   std::shared_ptr<std::vector<Target>> out[kinds];
   for (std::size_t k = 0; k < kinds; ++k)
     if (k != weights || shape.has_weights)
-      out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k], from.problem.draft().is_dense() ? reference::quiet_nan<Target>() : Target{});
+      out[k] = into.add<Target>(from.name_of(names[k]), shape.of[k], shape.elements[k],
+                                from.problem.draft().is_dense() ? reference::quiet_nan<Target>() : Target{});
   std::mutex tallies;
   std::int64_t const tasks = (s.n + rows_of_a_task - 1) / rows_of_a_task;
   tbb::parallel_for(std::int64_t{0}, s.b * s.hq * tasks, [&](std::int64_t task) {
@@ -137,8 +138,9 @@ class digit_printer {
       for (std::int64_t h = 0; h < p.size().hq; ++h)
         for (std::int64_t i = 0; i < p.queries(b); ++i) {
           auto const row = static_cast<std::ptrdiff_t>(output_row(from.problem, b, h, i));
-          for (auto const& [k, width] : {std::pair{o, p.size().dv}, std::pair{weights, shape.has_weights ? p.size().m : 0},
-                                         std::pair{lse, std::int64_t{1}}})
+          for (auto const& [k, width] :
+               {std::pair{o, p.size().dv}, std::pair{weights, shape.has_weights ? p.size().m : 0},
+                std::pair{lse, std::int64_t{1}}})
             std::fill_n(text[k].begin() + row * width, width, std::string());
         }
   }

@@ -23,7 +23,7 @@ struct solution {
   std::string text;             ///< with `digits`: one line for each element
   std::int64_t elements = 0;
   reference::machine::rounding_tally rounded;  ///< with `round`
-  std::int64_t undecided = 0;  ///< elements that no width decided: NaN in the file, "undecided" in the text
+  std::int64_t undecided = 0;          ///< elements that no width decided: NaN in the file, "undecided" in the text
   std::vector<std::string> ignored{};  ///< sentences about tensors that belong to no problem
 };
 

@@ -16,7 +16,7 @@ namespace attest::audit {
 
 /// The truth about one element, and its correctly rounded value.
 struct certified_value {
-  double lower = 0, upper = 0;  ///< outward; NaN both if the value is NaN, −∞ … ∞ if it is some non-finite number
+  double lower = 0, upper = 0;    ///< outward; NaN both if the value is NaN, −∞ … ∞ if it is some non-finite number
   std::optional<double> rounded;  ///< to the output's type, ties to even; nothing if the value is not one number
 };
 

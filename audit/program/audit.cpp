@@ -84,9 +84,10 @@ action audit_command(CLI::App& command) {
   auto const arguments = std::make_shared<audit_arguments>();
   audit_options& audit = arguments->options;
   command
-      .add_option("--kernel", arguments->kernels,
-                  "builtin, builtin:SET, PATH[:SYMBOL] of a shared library, or 'command:WORDS' of a program that serves "
-                  "one; several are compared")
+      .add_option(
+          "--kernel", arguments->kernels,
+          "builtin, builtin:SET, PATH[:SYMBOL] of a shared library, or 'command:WORDS' of a program that serves "
+          "one; several are compared")
       ->allow_extra_args(false)
       ->capture_default_str();
   command.add_option("--seed", arguments->seed, "for the generated cases; drawn where it is not given")

@@ -63,8 +63,9 @@ std::optional<std::string> unknown_word(CLI::App const& app, std::vector<std::st
   std::erase(left, "--");
   if (left.empty()) return std::nullopt;
   auto const options_end = std::ranges::find(words, "--");
-  bool const option = left.front().starts_with('-') && left.front() != "-" &&
-                      (options_end == words.end() || std::find(words.begin(), options_end, left.front()) != options_end);
+  bool const option =
+      left.front().starts_with('-') && left.front() != "-" &&
+      (options_end == words.end() || std::find(words.begin(), options_end, left.front()) != options_end);
   std::string const word = option ? left.front().substr(0, left.front().find('=')) : left.front();
   std::vector<std::string> known;
   if (option)

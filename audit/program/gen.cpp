@@ -20,7 +20,8 @@ CLI::Validator const is_in_range(
     [](std::string const& text) -> std::string {
       if (text.starts_with('-')) return "is negative";
       std::uint64_t number = 0;
-      bool const fits = std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc::result_out_of_range;
+      bool const fits =
+          std::from_chars(text.data(), text.data() + text.size(), number).ec != std::errc::result_out_of_range;
       return fits ? "" : fmt::format("'{}' is not in the range of 64 bits", printable(text, 60));
     },
     "");
@@ -65,8 +66,10 @@ action gen_command(CLI::App& command) {
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
-  command.add_option("--abi", arguments->options.version,
-                     "2: also sinks, entries, pages, block masks, dropout and merges, which version 2 of the C interface has")
+  command
+      .add_option(
+          "--abi", arguments->options.version,
+          "2: also sinks, entries, pages, block masks, dropout and merges, which version 2 of the C interface has")
       ->check(CLI::Range(1, 2))
       ->capture_default_str();
   command.add_flag("--plain", arguments->options.plain,
@@ -78,7 +81,9 @@ action gen_command(CLI::App& command) {
       ->type_name("BYTES");
   command.add_option("--draws", arguments->options.cases.draws, "how many drawn cases; without it 100")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
-  command.add_option("--layout", arguments->layout, "axes of q, k and v in the file: bhnd, bnhd, or thd for what is packed")
+  command
+      .add_option("--layout", arguments->layout,
+                  "axes of q, k and v in the file: bhnd, bnhd, or thd for what is packed")
       ->check(one_of({"bhnd", "bnhd", "thd"}))
       ->capture_default_str();
   return [arguments] { return run(*arguments); };

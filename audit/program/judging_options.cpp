@@ -8,8 +8,8 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
-#include "audit/report/html/page.hpp"
 #include "audit/report/file/json_write.hpp"
+#include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"
@@ -58,9 +58,10 @@ std::string instead_of_class(std::string const& token, bug_class named) {
   std::vector<std::string> checks_of;
   for (check const& entry : checks())
     if (entry.bug_class == named) checks_of.emplace_back(entry.name);
-  return fmt::format("'{}' is a class of findings, which decides no verdict any more: name the check of a finding, or its "
-                     "CHECK/CASE, as the report has it{}",
-                     token, checks_of.empty() ? "" : fmt::format(" (most of this class are of {})", fmt::join(checks_of, ", ")));
+  return fmt::format(
+      "'{}' is a class of findings, which decides no verdict any more: name the check of a finding, or its "
+      "CHECK/CASE, as the report has it{}",
+      token, checks_of.empty() ? "" : fmt::format(" (most of this class are of {})", fmt::join(checks_of, ", ")));
 }
 
 }  // namespace

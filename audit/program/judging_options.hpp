@@ -9,10 +9,10 @@
 
 #include <CLI/CLI.hpp>
 
+#include "audit/asking/options.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/program/outputs.hpp"
 #include "audit/report/report.hpp"
-#include "audit/asking/options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -52,7 +52,8 @@ class judging_options {
   /// Finds and tries the files of the report, and the folder of findings if it is not empty. `inputs` are the files
   /// that the command reads in addition to the contract.
   /// Requires read(), and that no other argument is wrong.
-  std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs, std::filesystem::path const& findings);
+  std::optional<problem::error> open_files(std::vector<std::filesystem::path> inputs,
+                                           std::filesystem::path const& findings);
 
   /// The contract, or nullptr if none was named. Requires read().
   contract const* claim() const noexcept { return claim_ ? &*claim_ : nullptr; }

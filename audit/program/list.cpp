@@ -7,14 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "audit/asking/capabilities.hpp"
+#include "audit/asking/real_data.hpp"
 #include "audit/builtin/builtin_sets.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/case.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
-#include "audit/asking/capabilities.hpp"
-#include "audit/asking/real_data.hpp"
 #include "audit/zoo/loaded.hpp"
 
 namespace attest::audit {
@@ -82,9 +82,10 @@ int list_zoo(bool as_json) {
                        {"seen_in", of.seen_in},
                        {"checks", looked_for_by}});
     else
-      text += fmt::format("{:<34}  {}{} [{}, {}{}]\n", of.name, of.description,
-                 looked_for_by.empty() ? "" : fmt::format("; looked for by {}", fmt::join(looked_for_by, ", ")),
-                 of.class_token(), of.contract, of.family.empty() ? "" : fmt::format(", family {}", of.family));
+      text +=
+          fmt::format("{:<34}  {}{} [{}, {}{}]\n", of.name, of.description,
+                      looked_for_by.empty() ? "" : fmt::format("; looked for by {}", fmt::join(looked_for_by, ", ")),
+                      of.class_token(), of.contract, of.family.empty() ? "" : fmt::format(", family {}", of.family));
   }
   return print(as_json ? array.dump(2) + '\n' : text);
 }
@@ -109,7 +110,8 @@ int list_capabilities(list_arguments const& arguments) {
   auto const together = [](capability a, capability b) {
     return a == capability::refused || b == capability::refused ? capability::refused : std::max(a, b);
   };
-  std::string text = found.value().exports.empty() ? "" : fmt::format("exports {}\n\n", fmt::join(found.value().exports, ", "));
+  std::string text =
+      found.value().exports.empty() ? "" : fmt::format("exports {}\n\n", fmt::join(found.value().exports, ", "));
   for (auto const& [name, is] : found.value().rows) {
     auto const plus = name.find('+');
     char const* const word = capability_names[static_cast<std::size_t>(is)];
@@ -155,7 +157,8 @@ action list_command(CLI::App& command) {
       ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes", "zoo"}));
   command.add_flag("--json", arguments->json, "as JSON");
-  command.add_option("--kernel", arguments->kernel, "with 'kernels': what this one exports, and which features it answers");
+  command.add_option("--kernel", arguments->kernel,
+                     "with 'kernels': what this one exports, and which features it answers");
   command.add_option("--contract", arguments->contract, "by which its answers are judged; without it f32");
   return [arguments] { return run(*arguments); };
 }

@@ -54,7 +54,8 @@ std::optional<error> outputs::folder_fault(std::string const& option, std::files
   auto const place = place_of(folder);
   if (!place) return std::nullopt;  // the folder may not exist yet, and be made with others
   for (auto const& [other, file] : opened_)
-    if (is_same_file(place.value(), file.place())) return fault(option, folder.native(), "is what " + other + " writes");
+    if (is_same_file(place.value(), file.place()))
+      return fault(option, folder.native(), "is what " + other + " writes");
   return std::nullopt;
 }
 

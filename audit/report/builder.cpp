@@ -118,13 +118,13 @@ void report_builder::finish(bool complete, std::string because) {
   std::string const nothing = report_.unanswered.empty()
                                   ? "no element was judged"
                                   : "no element was judged; " + unanswered_words(report_.unanswered);
-  report_.undecided_because = refuted()               ? ""
-                              : sum.undecided > 0     ? "elements overlap their bound at the last refinement"
-                              : sum.judged() == 0     ? nothing
-                              : !complete             ? std::move(because)
-                              : !outside.empty()      ? outside
-                              : !unsupported.empty()  ? unsupported
-                                                      : without_sharp_element(sum);
+  report_.undecided_because = refuted()              ? ""
+                              : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
+                              : sum.judged() == 0    ? nothing
+                              : !complete            ? std::move(because)
+                              : !outside.empty()     ? outside
+                              : !unsupported.empty() ? unsupported
+                                                     : without_sharp_element(sum);
   report_.verdict = refuted()                           ? verdict::refuted
                     : report_.undecided_because.empty() ? verdict::certified
                                                         : verdict::undecided;

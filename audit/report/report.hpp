@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "audit/contract/contract.hpp"
 #include "audit/cause/cause.hpp"
+#include "audit/contract/contract.hpp"
 #include "audit/judge/judgement.hpp"
 #include "audit/report/coverage/coverage.hpp"
 #include "audit/report/pictures.hpp"
@@ -50,9 +50,9 @@ struct finding {
   std::int64_t number = 0;  ///< number of its case among all cases of the audit, from 1
   std::optional<shrunk_finding> shrunk = {};
   std::optional<finding_pictures> pictures = {};
-  std::string no_pictures = {};    ///< why there are none, if there are none
-  std::string condition = {};      ///< where the kernel is wrong (find_condition); empty if not known
-  rows_of_parts merged = {};       ///< of a merge
+  std::string no_pictures = {};  ///< why there are none, if there are none
+  std::string condition = {};    ///< where the kernel is wrong (find_condition); empty if not known
+  rows_of_parts merged = {};     ///< of a merge
 
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : ""; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
@@ -74,7 +74,8 @@ struct check_result {
 /// A note for the reader; it never changes the verdict.
 struct observation {
   observation() = default;
-  observation(std::string said) : sentence(std::move(said)) {}  // NOLINT(google-explicit-constructor): about the run itself
+  observation(std::string said)
+      : sentence(std::move(said)) {}  // NOLINT(google-explicit-constructor): about the run itself
 
   std::string sentence;
   std::string kind = {};    ///< at most report_builder::listed_per_kind of a kind are listed, the others counted
@@ -133,7 +134,7 @@ struct kernel_build {
 struct report {
   std::string kernel, contract;
   std::vector<kernel_build>
-      kernel_builds;  ///< one; several if `merge` took them for one kernel; none: recorded outputs
+      kernel_builds;                       ///< one; several if `merge` took them for one kernel; none: recorded outputs
   std::vector<audit::contract> contracts;  ///< all numbers of the named contract; several if `verify` chose them
   std::optional<int> contract_revision;    ///< of its numbers; none for a contract file
   int theorem_revision = reference::theorem_revision;  ///< of docs/bound.md, by which the elements were judged
@@ -149,9 +150,9 @@ struct report {
   std::vector<check_result> checks;
   /// First the findings of inputs that the cause does not explain, then the other refuting ones, then the waived ones.
   std::vector<finding> findings;
-  std::vector<failing_case> failing;                ///< in the order of the cases; at most kept_failing
-  std::optional<named_cause> cause;                 ///< of the failing cases; none if it was not searched for
-  std::optional<recorded_endings> recorded;         ///< none if a kernel was called
+  std::vector<failing_case> failing;         ///< in the order of the cases; at most kept_failing
+  std::optional<named_cause> cause;          ///< of the failing cases; none if it was not searched for
+  std::optional<recorded_endings> recorded;  ///< none if a kernel was called
   std::vector<observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind
   std::vector<omission> not_asked;               ///< what the options left out; the checks say what the kernel refused
@@ -159,13 +160,13 @@ struct report {
   std::vector<std::string> missing_protections;  ///< protections that the system forbids, and why
   std::vector<std::string> relaxed;              ///< conventions of the contract that differ from docs/semantics.md
   std::vector<curve_point> curves;
-  std::vector<std::string> waived;               ///< checks or CHECK/CASE of --waive
-  std::string undecided_because;  ///< why, if the verdict is undecided
+  std::vector<std::string> waived;  ///< checks or CHECK/CASE of --waive
+  std::string undecided_because;    ///< why, if the verdict is undecided
   std::int64_t cases = 0;
-  std::int64_t draws = 0;          ///< how many of them are numbered draws, after the fixed part
-  std::int64_t draw_products = 0;  ///< the multiplications that a large call may have; 0 if no shape was asked
-  coverage covered;                ///< by the calls of the kernel; empty if no calls were counted
-  double outside_limit = allowed_outside;     ///< by --outside: a larger share of an output makes the verdict undecided
+  std::int64_t draws = 0;                  ///< how many of them are numbered draws, after the fixed part
+  std::int64_t draw_products = 0;          ///< the multiplications that a large call may have; 0 if no shape was asked
+  coverage covered;                        ///< by the calls of the kernel; empty if no calls were counted
+  double outside_limit = allowed_outside;  ///< by --outside: a larger share of an output makes the verdict undecided
   std::vector<std::string> required_support;  ///< by --require-support; if it is missing the verdict is undecided
   double kernel_seconds = 0, oracle_seconds = 0;
 
@@ -182,7 +183,8 @@ verdict worst(std::span<report const> all);
 
 /// Do the words of --waive name this check, or this case of it?
 bool is_waived(std::ranges::range auto const& words, std::string const& check, std::string const& case_name) {
-  return std::ranges::any_of(words, [&](std::string const& word) { return word == check || word == check + "/" + case_name; });
+  return std::ranges::any_of(words,
+                             [&](std::string const& word) { return word == check || word == check + "/" + case_name; });
 }
 
 }  // namespace attest::audit

@@ -19,7 +19,8 @@ std::string named(std::string const& output, place const& index, std::size_t axe
 
 void say(violation& what, problem::sizes& sizes, rows_of_parts& merged) {
   if (merged.n == 0) return;
-  place const of_problem = what.index, of_parts{of_problem[0], of_problem[1] / merged.n, of_problem[1] % merged.n, of_problem[3]};
+  place const of_problem = what.index,
+              of_parts{of_problem[0], of_problem[1] / merged.n, of_problem[1] % merged.n, of_problem[3]};
   for (std::size_t const axes : {4u, 3u})
     if (std::string const before = named(what.output, of_problem, axes); what.sentence.starts_with(before)) {
       what.sentence.replace(0, before.size(), named(what.output, of_parts, axes));

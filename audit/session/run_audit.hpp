@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "audit/cases/case.hpp"
-#include "audit/report/report.hpp"
 #include "audit/asking/options.hpp"
 #include "audit/asking/plan.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/report/report.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

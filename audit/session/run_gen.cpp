@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/plan.hpp"
 #include "audit/cases/families/plain.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/asking/plan.hpp"
 
 namespace attest::audit {
 namespace {

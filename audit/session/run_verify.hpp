@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
+#include "audit/asking/options.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/report/report.hpp"
-#include "audit/asking/options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

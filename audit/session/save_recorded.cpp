@@ -9,8 +9,8 @@
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
-#include "audit/report/rows_of_parts.hpp"
 #include "audit/findings/draw_pictures.hpp"
+#include "audit/report/rows_of_parts.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "audit/files/case_file.hpp"
-#include "audit/report/report.hpp"
 #include "audit/findings/findings_folder.hpp"
+#include "audit/report/report.hpp"
 #include "audit/session/run_verify.hpp"
 
 namespace attest::audit {

@@ -14,7 +14,7 @@ struct memory_form {
   bool v_in_k = false;        ///< V is the first dv columns of K, in the same memory
   bool shared_batch = false;  ///< K and V have stride 0 over the batch
   bool shared_heads = false;  ///< K and V have stride 0 over the heads
-  std::int64_t overlap = 0;  ///< elements that a row of K or V shares with the next: row stride = d − overlap
+  std::int64_t overlap = 0;   ///< elements that a row of K or V shares with the next: row stride = d − overlap
   bool heads_inside = false;  ///< Q, K, V and O lie in the order [b, n, h, d]
   bool unaligned = false;     ///< byte_offset is not 0 and data + byte_offset is aligned to one element only
   std::int64_t row_gap = 0;   ///< elements after each row of O and the weights, and after each head of LSE

@@ -19,7 +19,7 @@ struct merge_form {
   std::int64_t heads = 1, queries = 1;  ///< hq, and n: rows of a head of the parts
   int rank = 4;                         ///< of O: [b, hq, n, dv], [hq, n, dv] or [n, dv]
   problem::element_type answer =
-      problem::element_type::f32;  ///< of O as the kernel answered it; it may be narrower than the parts
+      problem::element_type::f32;                 ///< of O as the kernel answered it; it may be narrower than the parts
   problem::log_base base = problem::log_base::e;  ///< of the LSE of the parts, and of the merge
   friend bool operator==(merge_form const&, merge_form const&) noexcept = default;
 };

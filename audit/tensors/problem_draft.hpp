@@ -34,13 +34,18 @@ struct problem_draft : problem::parameters {
   /// Calls f(its row of problem::optional_tensor, tensor) for each optional tensor that is present.
   template <class F>
   void each_optional(F&& f) const {
-    problem::visit_optional_tensors([&](auto const& row, auto const& tensor) { if (tensor) f(row, *tensor); }, *this);
+    problem::visit_optional_tensors(
+        [&](auto const& row, auto const& tensor) {
+          if (tensor) f(row, *tensor);
+        },
+        *this);
   }
 
   /// Can version 1 of the C interface express it? It is no merge, and has neither a later tensor nor a later parameter.
   bool is_of_version_1() const {
     bool version_1 = !merge;
-    each_optional([&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });
+    each_optional(
+        [&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });
     problem::visit_parameters(*this, [&](auto const& parameter, auto const& value) {
       version_1 = version_1 && (!parameter.later || value == parameter.neutral);
     });
@@ -48,9 +53,7 @@ struct problem_draft : problem::parameters {
   }
 
   /// Are all rows of q, k and v rows of a batch entry that has its full size?
-  bool is_dense() const noexcept {
-    return !q_lengths && !k_lengths && !q_offsets && !k_offsets && !block_table;
-  }
+  bool is_dense() const noexcept { return !q_lengths && !k_lengths && !q_offsets && !k_offsets && !block_table; }
 };
 
 }  // namespace attest::audit

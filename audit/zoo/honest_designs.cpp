@@ -98,8 +98,8 @@ ATTEST_HONEST(flushes, "weights below the normal numbers become 0") {
 
 // --- FlashAttention's forward arithmetic ---
 
-/// FlashAttention-2: exponents are fma(s, c, −fl(M·c)), so that the reference point is rounded twice, and the last block is
-/// taken first. Its NaN on a block of finite masks alone is a finding; here it answers calls without a bias.
+/// FlashAttention-2: exponents are fma(s, c, −fl(M·c)), so that the reference point is rounded twice, and the last
+/// block is taken first. Its NaN on a block of finite masks alone is a finding; here it answers calls without a bias.
 template <class Base>
 struct flash_attention_2_steps : Base {
   using R = typename Base::real;
@@ -115,17 +115,21 @@ struct flash_attention_2_steps : Base {
 };
 
 ATTEST_SPECIMEN(flash_attention_2, flash_attention_2_steps<honest<F>>, no_bug, "",
-                "exponents fma(s, log2 e, -fl(M log2 e)), the last of blocks of 64 first"){};
+                "exponents fma(s, log2 e, -fl(M log2 e)), the last of blocks of 64 first") {};
 
 ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_bf16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
-                    "flash_attention_2 with weights rounded to bf16 for V alone", "bf16") {
-  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
-};
+                    "flash_attention_2 with weights rounded to bf16 for V alone",
+                    "bf16"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
+}
+}
+;
 
 ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_f16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
-                    "flash_attention_2 with weights rounded to f16 for V alone", "f16") {
-  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
-};
+                    "flash_attention_2 with weights rounded to f16 for V alone",
+                    "f16"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
+}
+}
+;
 
 ATTEST_HONEST(exp_based_tanh, "softcap by 1 - 2/(e^2y + 1)") {
   static F softcap(place const& at, F s) {

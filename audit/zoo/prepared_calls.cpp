@@ -57,7 +57,8 @@ attest_status keeps_a_workspace_a_thread(attest_call const& call) {
 attest_status shares_a_workspace(attest_call const& call) {
   alignas(64) static std::byte workspace[std::size_t{1} << 20];
   std::vector<std::byte> larger;
-  return answer_in(call, [&](std::size_t bytes) { return bytes <= sizeof workspace ? workspace : grown(larger, bytes); });
+  return answer_in(call,
+                   [&](std::size_t bytes) { return bytes <= sizeof workspace ? workspace : grown(larger, bytes); });
 }
 
 /// Mask and band as one mask of shape [b|1, hq|1, n, m].
@@ -122,9 +123,9 @@ ATTEST_PREPARED(works_on_copies, attest::zoo::no_bug, "", "all inputs are copied
 ATTEST_PREPARED(keeps_a_workspace, attest::zoo::no_bug, "", "O is computed in memory that earlier calls used")
 ATTEST_PREPARED(keeps_a_workspace_a_thread, attest::zoo::no_bug, "",
                 "O is computed in memory that earlier calls of the thread used")
-ATTEST_PREPARED(band_made_a_mask, attest::zoo::no_bug, "", "mask and band are made one mask first")
-ATTEST_PREPARED(shares_a_workspace, attest::zoo::bug_class::nondeterminism, "",
-                "O is computed in memory that calls of all threads share", "f32", true, attest::zoo::conditional_family)
-ATTEST_PREPARED(writes_into_earlier_out, attest::zoo::bug_class::memory, "pytorch#141219",
-                "the first element of the out of the call before is overwritten", "f32", false,
-                attest::zoo::conditional_family)
+ATTEST_PREPARED(band_made_a_mask, attest::zoo::no_bug, "", "mask and band are made one mask first") ATTEST_PREPARED(
+    shares_a_workspace, attest::zoo::bug_class::nondeterminism, "",
+    "O is computed in memory that calls of all threads share", "f32", true, attest::zoo::conditional_family)
+    ATTEST_PREPARED(writes_into_earlier_out, attest::zoo::bug_class::memory, "pytorch#141219",
+                    "the first element of the out of the call before is overwritten", "f32", false,
+                    attest::zoo::conditional_family)

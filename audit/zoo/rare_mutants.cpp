@@ -69,7 +69,7 @@ ATTEST_RARE(mean_of_v_beside_finite_masks, bug_class::sentinel, "pytorch#103963 
   static F weight(F s, F M, std::int64_t tail, F (*exp)(F, std::int64_t)) {
     return steps::beside_finite_mask ? F(1) : steps::weight(s, M, tail, exp);
   }
-  static F rescale(F old, F M, F(*exp)(F, std::int64_t)) {
+  static F rescale(F old, F M, F (*exp)(F, std::int64_t)) {
     return steps::beside_finite_mask ? F(1) : steps::rescale(old, M, exp);
   }
   static F log_sum_exp(F M, F l) { return steps::beside_finite_mask ? M : steps::log_sum_exp(M, l); }
@@ -86,25 +86,19 @@ ATTEST_RARE(lse_plus_1_beside_finite_masks, bug_class::lse, "vllm PR#39148",
 // --- memory: tails ---
 
 ATTEST_RARE(long_rows_lose_the_last_key, bug_class::memory, "vllm PR#26599",
-            "of 1025 keys and more the last is not read"){
-    static std::int64_t keys(place const& at){return at.keys() - (at.keys() >= 1025 ? 1 : 0);
-}
-}
-;
+            "of 1025 keys and more the last is not read") {
+  static std::int64_t keys(place const& at) { return at.keys() - (at.keys() >= 1025 ? 1 : 0); }
+};
 
 ATTEST_RARE_NARROW(bf16_long_rows_lose_the_last_key, bug_class::memory, "vllm PR#26599",
-                   "of 1025 keys and more the last is not read",
-                   "bf16"){static std::int64_t keys(place const& at){return at.keys() - (at.keys() >= 1025 ? 1 : 0);
-}
-}
-;
+                   "of 1025 keys and more the last is not read", "bf16") {
+  static std::int64_t keys(place const& at) { return at.keys() - (at.keys() >= 1025 ? 1 : 0); }
+};
 
 ATTEST_RARE_NARROW(f16_long_rows_lose_the_last_key, bug_class::memory, "vllm PR#26599",
-                   "of 1025 keys and more the last is not read",
-                   "f16"){static std::int64_t keys(place const& at){return at.keys() - (at.keys() >= 1025 ? 1 : 0);
-}
-}
-;
+                   "of 1025 keys and more the last is not read", "f16") {
+  static std::int64_t keys(place const& at) { return at.keys() - (at.keys() >= 1025 ? 1 : 0); }
+};
 
 ATTEST_RARE(long_rows_count_a_key_twice, bug_class::memory, "vllm PR#26599",
             "of 1025 keys and more the one in the middle counts twice") {
@@ -118,10 +112,11 @@ ATTEST_RARE(long_rows_count_a_key_twice, bug_class::memory, "vllm PR#26599",
 // --- low-precision ---
 
 ATTEST_RARE(long_rows_cut_values_to_bf16, bug_class::low_precision, "executorch PR#20090",
-            "of 1025 keys and more V is rounded to bf16"){
-    static F value(place const& at, std::int64_t j, std::int64_t c){F const v = honest<F>::value(at, j, c);
-return at.keys() < 1025 ? v
-                        : static_cast<F>(audit::rounded_to(static_cast<double>(v), problem::format_of<problem::bf16>));
-}
-}
-;
+            "of 1025 keys and more V is rounded to bf16") {
+  static F value(place const& at, std::int64_t j, std::int64_t c) {
+    F const v = honest<F>::value(at, j, c);
+    return at.keys() < 1025
+               ? v
+               : static_cast<F>(audit::rounded_to(static_cast<double>(v), problem::format_of<problem::bf16>));
+  }
+};

@@ -145,8 +145,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
       audit_options request = options_for(*find_contract(mine.specimen->contract), options);
       request.kernel = fmt::format("{}:zoo_{}", zoo_path, mine.specimen->name);
       request.fail_fast = !mine.specimen->is_honest() && !options.causes;
-      if (!mine.specimen->is_honest() && options.causes)
-        {
+      if (!mine.specimen->is_honest() && options.causes) {
         request.enough_failing = failing_for_cause, request.quick = true, request.conditions = false;
         request.budget = 600;  // this gives the order of the cases of an audit that may end early
       }

@@ -14,11 +14,11 @@ namespace attest::audit {
 
 struct selftest_options {
   std::uint64_t seed = 1;
-  std::int64_t draws = 100;                 ///< after the fixed part, for each kernel of a family
-  std::int64_t draw_products = 1 << 24;     ///< the multiplications of a large call, for the same draws
-  int jobs = 0;                             ///< specimens at a time; 0 = as many as there are processors
-  std::vector<std::string> only;            ///< names of specimens, of any family; empty: all of `family`
-  std::string family;                       ///< of specimens; empty: specimens of no family
+  std::int64_t draws = 100;              ///< after the fixed part, for each kernel of a family
+  std::int64_t draw_products = 1 << 24;  ///< the multiplications of a large call, for the same draws
+  int jobs = 0;                          ///< specimens at a time; 0 = as many as there are processors
+  std::vector<std::string> only;         ///< names of specimens, of any family; empty: all of `family`
+  std::string family;                    ///< of specimens; empty: specimens of no family
   /// Mutants are asked up to some failing inputs instead of the first, and the cause of these is named.
   bool causes = false;
   std::atomic<bool> const* stop = nullptr;  ///< set by Ctrl-C: specimens without a result stay unfinished
@@ -40,8 +40,8 @@ struct specimen_result {
   std::int64_t cases = 0;
   std::optional<kill> killed;
   std::optional<named_cause> cause;  ///< with options.causes
-  std::string complaint;    ///< why an honest design was not certified
-  bool unfinished = true;   ///< the audit did not run to its end and found nothing
+  std::string complaint;             ///< why an honest design was not certified
+  bool unfinished = true;            ///< the audit did not run to its end and found nothing
   double seconds = 0;
 
   /// A refuted mutant or a certified honest design.

@@ -20,8 +20,8 @@ namespace attest::fast {
 ///             f − R            1.5u: its rounding, and |R/(f − R)| ≤ 0.074 of R's
 ///             s·(f − R)        3.5u, and |s·(f − R)| ≤ 0.195·|ln m|
 ///             ln m             1.7u: its rounding, and 0.195·3.5u
-///           e·ln 2 has an exact high part. For e ≠ 0, |ln x| ≥ |ln m|, and ln x ≥ 0.346 in size: the error of ln m, the
-///           rounding of ln m + e·(low part) and the last rounding are 1.7u, 1u and 1u.
+///           e·ln 2 has an exact high part. For e ≠ 0, |ln x| ≥ |ln m|, and ln x ≥ 0.346 in size: the error of ln m,
+///           the rounding of ln m + e·(low part) and the last rounding are 1.7u, 1u and 1u.
 inline constexpr double log_error = 0x1p-51;
 
 /// ln x. −∞ for 0, NaN for a negative x.
@@ -34,12 +34,14 @@ inline double natural_log(double x) noexcept {
   double m = x < std::numeric_limits<double>::min() ? x * 0x1p54 : x;
   e = m == x ? 0 : -54;
   // Subtracts the bits of √½, rounded down: the rest has the exponent of x/√½.
-  constexpr std::uint64_t half_root = std::bit_cast<std::uint64_t>(0x1.6a09e667f3bccp-1), fraction = (std::uint64_t{1} << 52) - 1;
+  constexpr std::uint64_t half_root = std::bit_cast<std::uint64_t>(0x1.6a09e667f3bccp-1),
+                          fraction = (std::uint64_t{1} << 52) - 1;
   auto const above = std::bit_cast<std::uint64_t>(m) - half_root;
   e += static_cast<int>(static_cast<std::int64_t>(above) >> 52);
   m = std::bit_cast<double>((above & fraction) + half_root);
 
-  constexpr std::array<double, 10> terms{2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11, 2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
+  constexpr std::array<double, 10> terms{2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11,
+                                         2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
   double const f = m - 1, s = f / (2 + f), z = s * s;
   double series = terms.back();
   for (std::size_t k = terms.size() - 1; k-- > 0;) series = std::fma(z, series, terms[k]);

@@ -27,7 +27,7 @@ concept softmax_arithmetic = requires(typename A::number const& a, typename A::n
   { A::larger(a, b) } -> std::same_as<typename A::number>;
   { A::weight(a, b) } -> std::same_as<typename A::number>;
   { a + b } -> std::convertible_to<typename A::number>;
-  { a * b } -> std::convertible_to<typename A::number>;
+  { a* b } -> std::convertible_to<typename A::number>;
 };
 
 /// m and l of some rows. Their O is a matrix that the caller holds.

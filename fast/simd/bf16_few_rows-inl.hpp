@@ -76,8 +76,8 @@ HWY_INLINE void with_few_rows(std::int64_t rows, With&& with) {
   with(std::integral_constant<int, most_few_rows>());
 }
 
-/// The functions of bf16_pair_operations that are named few_. Rows is matrix<bf16 const> or row_list<bf16 const>, and `next`
-/// the rows to prefetch.
+/// The functions of bf16_pair_operations that are named few_. Rows is matrix<bf16 const> or row_list<bf16 const>, and
+/// `next` the rows to prefetch.
 template <class Sum>
 class few_row_products {
   using bf16 = problem::bf16;
@@ -127,11 +127,10 @@ class few_row_products {
 
   /// Scores of `rows` queries with groups · lanes keys.
   template <int rows, int groups, class Rows>
-  static HWY_INLINE void scores_of(bf16_pair const* HWY_RESTRICT Q, Rows K, Rows next, std::int64_t pairs, __m512 factor,
-                                   float* S) {
+  static HWY_INLINE void scores_of(bf16_pair const* HWY_RESTRICT Q, Rows K, Rows next, std::int64_t pairs,
+                                   __m512 factor, float* S) {
     Sum sum[rows][groups];
-    HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-      HWY_UNROLL(2) for (int g = 0; g < groups; ++g) sum[i][g].zero();
+    HWY_UNROLL(8) for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int g = 0; g < groups; ++g) sum[i][g].zero();
     std::int64_t t = 0;
     for (; t + 4 <= pairs; t += 4) {
       // A quarter of the rows to prefetch for each quarter of a line of 16 pairs.
@@ -140,31 +139,31 @@ class few_row_products {
         prefetch_line(next.row(a) + 2 * (t / 16 * 16));
       HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
         transposed_pairs const piece(K.from(g * lanes), t);
-        HWY_UNROLL(4) for (int c = 0; c < 4; ++c)
+        HWY_UNROLL(4)
+        for (int c = 0; c < 4; ++c)
           HWY_UNROLL(8) for (int i = 0; i < rows; ++i) sum[i][g].add(pair_at(Q + i * pairs + t + c), piece.column[c]);
       }
-      if ((t + 4) % Sum::chunk == 0)
-        HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-          HWY_UNROLL(2) for (int g = 0; g < groups; ++g) sum[i][g].end_chunk();
+      if ((t + 4) % Sum::chunk == 0) HWY_UNROLL(8)
+      for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int g = 0; g < groups; ++g) sum[i][g].end_chunk();
     }
     if constexpr (Sum::chunk < 4)  // else there are no others
-      for (; t < pairs; ++t)
-        HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
+      for (; t < pairs; ++t) HWY_UNROLL(2) for (int g = 0; g < groups; ++g) {
           bf16_pair column[lanes];
           for (std::int64_t a = 0; a < lanes; ++a)
             __builtin_memcpy(&column[a], K.row(g * lanes + a) + 2 * t, sizeof *column);
           __m512i const K_t = pairs_at(column);
           HWY_UNROLL(8) for (int i = 0; i < rows; ++i) sum[i][g].add(pair_at(Q + i * pairs + t), K_t);
         }
-    HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-      HWY_UNROLL(2) for (int g = 0; g < groups; ++g)
-        _mm512_storeu_ps(S + i * row_stride + g * lanes, _mm512_mul_ps(sum[i][g].value(), factor));
+    HWY_UNROLL(8)
+    for (int i = 0; i < rows; ++i) HWY_UNROLL(2)
+    for (int g = 0; g < groups; ++g)
+      _mm512_storeu_ps(S + i * row_stride + g * lanes, _mm512_mul_ps(sum[i][g].value(), factor));
   }
 
   /// All columns of V.
   template <class Rows>
-  static HWY_INLINE void values_in(float const* P, Rows V, Rows next, std::int64_t rows, interval pairs, std::int64_t dv,
-                                   float const* factor, matrix<float> O) {
+  static HWY_INLINE void values_in(float const* P, Rows V, Rows next, std::int64_t rows, interval pairs,
+                                   std::int64_t dv, float const* factor, matrix<float> O) {
     auto const* const weights = reinterpret_cast<bf16_pair const*>(P) + pairs.first;
     with_few_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
       std::int64_t c = 0;
@@ -186,8 +185,7 @@ class few_row_products {
     // Two rows are interleaved in blocks of 128 bits: sum[i][2k] has the columns 0…3, 8…11, 16…19, 24…27 of panel k,
     // and sum[i][2k + 1] the others.
     Sum sum[rows][2 * panels];
-    HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-      HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) sum[i][v].zero();
+    HWY_UNROLL(8) for (int i = 0; i < rows; ++i) HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) sum[i][v].zero();
     for (std::int64_t p = 0; p < pairs; ++p) {
       bf16 const *const even = V.row(2 * p) + c, *const odd = V.row(2 * p + 1) + c;
       bf16 const *const even_ahead = next.row(2 * p) + c, *const odd_ahead = next.row(2 * p + 1) + c;
@@ -201,9 +199,8 @@ class few_row_products {
         __m512i const weights = pair_at(P + p + i * row_stride);
         HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) sum[i][v].add(weights, row[v]);
       }
-      if ((p + 1) % Sum::chunk == 0)
-        HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-          HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) sum[i][v].end_chunk();
+      if ((p + 1) % Sum::chunk == 0) HWY_UNROLL(8)
+      for (int i = 0; i < rows; ++i) HWY_UNROLL(8) for (int v = 0; v < 2 * panels; ++v) sum[i][v].end_chunk();
     }
     __m512i const first = _mm512_setr_epi32(0, 1, 2, 3, 16, 17, 18, 19, 4, 5, 6, 7, 20, 21, 22, 23);
     __m512i const second = _mm512_setr_epi32(8, 9, 10, 11, 24, 25, 26, 27, 12, 13, 14, 15, 28, 29, 30, 31);

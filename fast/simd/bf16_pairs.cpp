@@ -47,7 +47,8 @@ template <int rows, int vectors>
 HWY_INLINE pair_tile<rows, vectors> multiplied(bf16_pair const* HWY_RESTRICT a, std::int64_t a_row,
                                                bf16_pair const* HWY_RESTRICT b, std::int64_t depth) {
   pair_tile<rows, vectors> tile;
-  HWY_UNROLL(16) for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = _mm512_setzero_ps();
+  HWY_UNROLL(16)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = _mm512_setzero_ps();
   for (std::int64_t p = 0; p < depth; ++p) {
     __m512i row[vectors];
     HWY_UNROLL(2) for (int v = 0; v < vectors; ++v) row[v] = pairs_at(b + v * lanes);
@@ -77,7 +78,9 @@ void scores(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int
   for (std::int64_t j = keys.first; j < keys.last; j += panel)
     each_tile(rows, [&]<int height>(std::integral_constant<int, height>, std::int64_t i) {
       auto const tile = multiplied<height, 2>(Q + i * pairs, pairs, K + j * pairs, pairs);
-      HWY_UNROLL(16) for (int r = 0; r < height; ++r) HWY_UNROLL(2) for (int v = 0; v < 2; ++v)
+      HWY_UNROLL(16)
+      for (int r = 0; r < height; ++r) HWY_UNROLL(2)
+      for (int v = 0; v < 2; ++v)
         _mm512_storeu_ps(S + (i + r) * row_stride + j + v * lanes, _mm512_mul_ps(tile.sum[r][v], f));
     });
 }

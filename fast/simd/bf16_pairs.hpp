@@ -2,8 +2,8 @@
 // multiplied one by one. Its dot products are one instruction of some processors (AVX512-BF16: Zen 4, Cooper Lake and
 // Sapphire Rapids, and later ones). bf16_tiles.hpp has the other arithmetic.
 //
-// Highway's own dot products (ReorderWidenMulAccumulate) use that instruction in later versions than the 1.0.3 of Debian
-// 12, and leave open in which order the products are added; so this is written in intrinsics.
+// Highway's own dot products (ReorderWidenMulAccumulate) use that instruction in later versions than the 1.0.3 of
+// Debian 12, and leave open in which order the products are added; so this is written in intrinsics.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ using bf16_pair = std::uint32_t;
 struct bf16_pair_operations {
   static constexpr std::int64_t panel = 32;  ///< keys (columns of V) that lie side by side in packed K (V)
 
-  std::int64_t chunk;     ///< pairs that are added at once: numbers of pairs, and where sums begin and end, are its multiples
-  std::int64_t few_rows;  ///< most queries of the functions named few_; 0: there are none
+  std::int64_t
+      chunk;  ///< pairs that are added at once: numbers of pairs, and where sums begin and end, are its multiples
+  std::int64_t few_rows;     ///< most queries of the functions named few_; 0: there are none
   void (*begin)() noexcept;  ///< called by a thread before the others, and `end` after them; null: nothing
   void (*end)() noexcept;
 

@@ -23,7 +23,7 @@ static_assert(panel == 2 * chunk && blocking_of<float>.keys % panel == 0, "whole
 }  // namespace
 }  // namespace attest::fast
 
-// --- by multiply-adds of AVX2 and FMA ---------------------------------------------------------------------------------
+// --- by multiply-adds of AVX2 and FMA -------------------------------------------------------------------------------
 HWY_PUSH_ATTRIBUTES("avx2,fma")
 namespace attest::fast {
 namespace {
@@ -43,7 +43,8 @@ struct sums {
 
 /// Σ_p a_p·b_p for `pairs` pairs, b_p from b + p·panel on. If shown[2p] or shown[2p + 1] is 0, that number of b_p
 /// counts as 0; null: none does.
-HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::int64_t pairs, std::uint8_t const* shown) {
+HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::int64_t pairs,
+                                 std::uint8_t const* shown) {
   sums total;
   HWY_UNROLL(4) for (int v = 0; v < vectors; ++v) total.of[v] = _mm256_setzero_ps();
   for (std::int64_t first = 0; first < pairs; first += chunk) {
@@ -51,17 +52,19 @@ HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::in
     for (std::int64_t p = first; p < first + chunk; ++p) {
       __m256i const a_p = _mm256_set1_epi32(static_cast<int>(a[p]));
       __m256 const a_first = first_of(a_p), a_second = second_of(a_p);
-      bf16_pair const keeps =
-          shown == nullptr ? ~bf16_pair{0} : (shown[2 * p] != 0 ? 0xffffu : 0) | (shown[2 * p + 1] != 0 ? 0xffff0000u : 0);
+      bf16_pair const keeps = shown == nullptr
+                                  ? ~bf16_pair{0}
+                                  : (shown[2 * p] != 0 ? 0xffffu : 0) | (shown[2 * p + 1] != 0 ? 0xffff0000u : 0);
       HWY_UNROLL(4) for (int v = 0; v < vectors; ++v) {
-        __m256i const b_p = _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(b + p * panel + v * lanes)),
-                                             _mm256_set1_epi32(static_cast<int>(keeps)));
+        __m256i const b_p =
+            _mm256_and_si256(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(b + p * panel + v * lanes)),
+                             _mm256_set1_epi32(static_cast<int>(keeps)));
         even.of[v] = _mm256_fmadd_ps(a_first, first_of(b_p), even.of[v]);
         odd.of[v] = _mm256_fmadd_ps(a_second, second_of(b_p), odd.of[v]);
       }
     }
-    HWY_UNROLL(4) for (int v = 0; v < vectors; ++v)
-      total.of[v] = _mm256_add_ps(total.of[v], _mm256_add_ps(even.of[v], odd.of[v]));
+    HWY_UNROLL(4)
+    for (int v = 0; v < vectors; ++v) total.of[v] = _mm256_add_ps(total.of[v], _mm256_add_ps(even.of[v], odd.of[v]));
   }
   return total;
 }
@@ -69,8 +72,7 @@ HWY_INLINE sums sums_of_products(bf16_pair const* a, bf16_pair const* b, std::in
 /// o ← o·factor + sum for the vectors of a panel that hold some of so many columns.
 HWY_INLINE void add_to(float* o, float factor, sums const& sum, std::int64_t columns) {
   for (int v = 0; v < vectors && v * lanes < columns; ++v)
-    _mm256_storeu_ps(o + v * lanes,
-                     _mm256_fmadd_ps(_mm256_loadu_ps(o + v * lanes), _mm256_set1_ps(factor), sum.of[v]));
+    _mm256_storeu_ps(o + v * lanes, _mm256_fmadd_ps(_mm256_loadu_ps(o + v * lanes), _mm256_set1_ps(factor), sum.of[v]));
 }
 
 void scores_by_fma(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, std::int64_t rows, interval keys,
@@ -78,7 +80,8 @@ void scores_by_fma(bf16_pair const* Q, bf16_pair const* K, std::int64_t pairs, s
   for (std::int64_t j = keys.first; j < keys.last; j += panel)
     for (std::int64_t i = 0; i < rows; ++i) {
       sums const sum = sums_of_products(Q + i * pairs, K + j * pairs, pairs, nullptr);
-      HWY_UNROLL(4) for (int v = 0; v < vectors; ++v)
+      HWY_UNROLL(4)
+      for (int v = 0; v < vectors; ++v)
         _mm256_storeu_ps(S + i * row_stride + j + v * lanes, _mm256_mul_ps(sum.of[v], _mm256_set1_ps(factor)));
     }
 }
@@ -89,7 +92,7 @@ void narrow_by_integers(float* S, interval keys) noexcept {
     std::uint32_t bits;
     __builtin_memcpy(&bits, S + j, sizeof bits);
     std::uint32_t const size = bits & 0x7fffffffu;
-    std::uint32_t const rounded = size > 0x7f800000u  ? bits >> 16 | 0x40u
+    std::uint32_t const rounded = size > 0x7f800000u   ? bits >> 16 | 0x40u
                                   : size < 0x00800000u ? bits >> 31 << 15
                                                        : (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
     __builtin_memcpy(to + j, &rounded, sizeof *to);
@@ -109,8 +112,7 @@ HWY_INLINE void values_of_row(float const* P, bf16_pair const* V, std::uint8_t c
 
 void values_by_fma(float const* P, bf16_pair const* V, std::int64_t rows, interval pairs, std::int64_t dv,
                    float const* factor, matrix<float> O) noexcept {
-  for (std::int64_t i = 0; i < rows; ++i)
-    values_of_row(P + i * row_stride, V, nullptr, pairs, dv, factor[i], O.row(i));
+  for (std::int64_t i = 0; i < rows; ++i) values_of_row(P + i * row_stride, V, nullptr, pairs, dv, factor[i], O.row(i));
 }
 
 void visible_values_by_fma(float const* P, bf16_pair const* V, std::uint8_t const* visible, interval pairs,
@@ -122,7 +124,7 @@ void visible_values_by_fma(float const* P, bf16_pair const* V, std::uint8_t cons
 }  // namespace attest::fast
 HWY_POP_ATTRIBUTES
 
-// --- few rows, by multiply-adds of AVX-512 ----------------------------------------------------------------------------
+// --- few rows, by multiply-adds of AVX-512 --------------------------------------------------------------------------
 HWY_PUSH_ATTRIBUTES("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16")
 namespace attest::fast {
 namespace {
@@ -164,7 +166,7 @@ void take_few_rows(bf16_pair_operations& table) noexcept {
 }  // namespace attest::fast
 HWY_POP_ATTRIBUTES
 
-// --- by AMX -----------------------------------------------------------------------------------------------------------
+// --- by AMX ---------------------------------------------------------------------------------------------------------
 HWY_PUSH_ATTRIBUTES("amx-tile,amx-bf16,avx512f")
 namespace attest::fast {
 namespace {
@@ -209,8 +211,8 @@ HWY_INLINE void add_products() {
 /// p·panel on; then stored to `to`, to_row floats a row. Of 24 rows, only rows in tiles that hold some of `rows` are
 /// computed.
 template <bool has_upper, bool has_lower>
-HWY_INLINE void multiply_tiles(bf16_pair const* a, std::int64_t a_row, bf16_pair const* b, std::int64_t pairs, float* to,
-                               std::int64_t to_row) {
+HWY_INLINE void multiply_tiles(bf16_pair const* a, std::int64_t a_row, bf16_pair const* b, std::int64_t pairs,
+                               float* to, std::int64_t to_row) {
   constexpr std::int64_t pair_bytes = sizeof(bf16_pair), float_bytes = sizeof(float);
   constexpr std::int64_t first_lower = has_upper ? upper : 0;
   if constexpr (has_upper) zero<upper_sums>(), zero<upper_sums + 1>();
@@ -234,8 +236,8 @@ HWY_INLINE void multiply_tiles(bf16_pair const* a, std::int64_t a_row, bf16_pair
   }
 }
 
-HWY_INLINE void multiply(bf16_pair const* a, std::int64_t a_row, bf16_pair const* b, std::int64_t pairs, std::int64_t rows,
-                         float* to, std::int64_t to_row) {
+HWY_INLINE void multiply(bf16_pair const* a, std::int64_t a_row, bf16_pair const* b, std::int64_t pairs,
+                         std::int64_t rows, float* to, std::int64_t to_row) {
   if (rows > upper) multiply_tiles<true, true>(a, a_row, b, pairs, to, to_row);
   else if (rows > lower) multiply_tiles<true, false>(a, a_row, b, pairs, to, to_row);
   else multiply_tiles<false, true>(a, a_row, b, pairs, to, to_row);
@@ -262,8 +264,8 @@ void values_by_amx(float const* P, bf16_pair const* V, std::int64_t rows, interv
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t v = 0; v < there; v += chunk) {
         float* const o = O.row(i) + c + v;
-        _mm512_storeu_ps(o, _mm512_fmadd_ps(_mm512_loadu_ps(o), _mm512_set1_ps(factor[i]),
-                                            _mm512_load_ps(sum + i * panel + v)));
+        _mm512_storeu_ps(
+            o, _mm512_fmadd_ps(_mm512_loadu_ps(o), _mm512_set1_ps(factor[i]), _mm512_load_ps(sum + i * panel + v)));
       }
   }
 }

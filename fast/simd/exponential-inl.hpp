@@ -111,7 +111,8 @@ void exponentiate(T* S, std::int64_t rows, interval keys, row_states<T> const& s
       }
     }
     T* const l = states.l + i * sum_lanes;
-    HWY_UNROLL(16) for (int v = 0; v < vectors; ++v)
+    HWY_UNROLL(16)
+    for (int v = 0; v < vectors; ++v)
       hn::StoreU(hn::MulAdd(hn::LoadU(d, l + v * lanes<T>), factor, sum[v]), d, l + v * lanes<T>);
   }
 }

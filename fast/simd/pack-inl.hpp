@@ -43,7 +43,8 @@ struct transposed_piece {
   HWY_INLINE void read(Row const& row) {
     tag<T> const d;
 #if HWY_TARGET == HWY_SCALAR
-    for (std::int64_t c = 0; c < piece_numbers<T>; ++c) column[c] = hn::LoadU(d, reinterpret_cast<T const*>(row(0)) + c);
+    for (std::int64_t c = 0; c < piece_numbers<T>; ++c)
+      column[c] = hn::LoadU(d, reinterpret_cast<T const*>(row(0)) + c);
 #else
     constexpr std::int64_t far = piece_numbers<T>;
     auto const v0 = load_pieces(d, row, 0, far), v1 = load_pieces(d, row, 1, far);
@@ -71,8 +72,8 @@ HWY_INLINE void transpose_lanes(matrix<T const> from, std::int64_t depth, std::i
   for (; t + piece_numbers<T> <= depth; t += piece_numbers<T>) {
     transposed_piece<T> piece;
     piece.read([&](std::int64_t i) { return from.row(i) + t; });
-    HWY_UNROLL(4) for (std::int64_t c = 0; c < piece_numbers<T>; ++c)
-      hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
+    HWY_UNROLL(4)
+    for (std::int64_t c = 0; c < piece_numbers<T>; ++c) hn::StoreU(piece.column[c], tag<T>(), to + (t + c) * column);
   }
   for (; t < depth; ++t)
     for (std::int64_t i = 0; i < lanes<T>; ++i) to[t * column + i] = from.row(i)[t];

@@ -26,12 +26,12 @@ using packed = std::integral_constant<std::int64_t, panel_columns<T>>;
 /// sum_iv = Σ_t a_it·b_tv, from 0, t in order. a_it is a[t + i·a_row], and b_t begins at b + t·b_row.
 /// Cost  12 × 2 tile: 24 multiply-adds, 12 broadcasts and 2 loads for each t
 template <int rows, int vectors, class T, class A, class B>
-HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, A a_row, T const* HWY_RESTRICT b, B b_row,
-                                                      std::int64_t depth, T const* next) {
+HWY_INLINE register_tile<T, rows, vectors> multiplied(T const* HWY_RESTRICT a, A a_row, T const* HWY_RESTRICT b,
+                                                      B b_row, std::int64_t depth, T const* next) {
   tag<T> const d;
   register_tile<T, rows, vectors> tile;
-  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
+  HWY_UNROLL(16)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
   for (std::int64_t t = 0; t < depth; ++t) {
     vector<T> row[vectors];
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) row[v] = hn::LoadU(d, b + v * lanes<T>);
@@ -50,9 +50,9 @@ template <int rows, class T>
 HWY_INLINE void score_tile(T const* Q, T const* K, std::int64_t depth, T const* next, T* S) {
   tag<T> const d;
   auto const tile = multiplied<rows, 2>(Q, depth, K, packed<T>(), depth, next);
-  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(2) for (int v = 0; v < 2; ++v)
-      hn::StoreU(tile.sum[i][v], d, S + i * score_stride<T> + v * lanes<T>);
+  HWY_UNROLL(16)
+  for (int i = 0; i < rows; ++i)
+    HWY_UNROLL(2) for (int v = 0; v < 2; ++v) hn::StoreU(tile.sum[i][v], d, S + i * score_stride<T> + v * lanes<T>);
 }
 
 /// operations::scores. All tiles of the strip use a panel of K while it is in the first-level cache.
@@ -91,11 +91,12 @@ HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* P, T const* V, B 
 }
 /// The same, bit for bit, if each row of V lies elsewhere. v_row has no meaning.
 template <int rows, int vectors, class T, class B>
-HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* HWY_RESTRICT P, listed_rows<T> V, B, std::int64_t depth) {
+HWY_INLINE register_tile<T, rows, vectors> value_sums(T const* HWY_RESTRICT P, listed_rows<T> V, B,
+                                                      std::int64_t depth) {
   tag<T> const d;
   register_tile<T, rows, vectors> tile;
-  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
+  HWY_UNROLL(16)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
   for (std::int64_t t = 0; t < depth; ++t) {
     T const* HWY_RESTRICT const from = V.rows[t] + V.column;
     vector<T> row[vectors];
@@ -113,7 +114,8 @@ template <int rows, int vectors, class T, class V_t, class B>
 HWY_INLINE void value_tile(T const* P, V_t V, B v_row, std::int64_t depth, T const* factor, T* O, std::int64_t stride) {
   tag<T> const d;
   // Prefetches the elements of O that the sums will be added to.
-  HWY_UNROLL(16) for (int i = 0; i < rows; ++i)
+  HWY_UNROLL(16)
+  for (int i = 0; i < rows; ++i)
     HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) hwy::Prefetch(O + i * stride + v * lanes<T>);
   auto const tile = value_sums<rows, vectors>(P, V, v_row, depth);
   HWY_UNROLL(16) for (int i = 0; i < rows; ++i) {
@@ -157,8 +159,8 @@ void values(T const* P, T const* V, std::int64_t rows, interval keys, std::int64
 
 /// The body of values_in_place() and listed_values(); V_from(c) is V from its column c on.
 template <class T, class From>
-HWY_INLINE void unpacked_values(T const* P, From const& V_from, std::int64_t v_row, std::int64_t rows, std::int64_t depth,
-                                std::int64_t dv, T const* factor, matrix<T> O) {
+HWY_INLINE void unpacked_values(T const* P, From const& V_from, std::int64_t v_row, std::int64_t rows,
+                                std::int64_t depth, std::int64_t dv, T const* factor, matrix<T> O) {
   std::int64_t c = 0;
   auto const columns = [&]<int vectors>(std::integral_constant<int, vectors>) {
     for (; c + vectors * lanes<T> <= dv; c += vectors * lanes<T>)
@@ -182,7 +184,8 @@ void listed_values(T const* P, T const* const* V, std::int64_t rows, interval ke
                    matrix<T> O) noexcept {
   T const* const* const first = V + keys.first;
   unpacked_values<T>(
-      P + keys.first, [first](std::int64_t c) { return listed_rows<T>{first, c}; }, 0, rows, keys.size(), dv, factor, O);
+      P + keys.first, [first](std::int64_t c) { return listed_rows<T>{first, c}; }, 0, rows, keys.size(), dv, factor,
+      O);
 }
 
 /// operations::visible_values

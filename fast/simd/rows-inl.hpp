@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::fast::HWY_NAMESPACE {
 
-/// Calls with(std::integral_constant<int, R>()) for the least R of 1, 2, 4 and few_rows that is not below `rows`: each of them
-/// is compiled, and the others are not worth their code.
+/// Calls with(std::integral_constant<int, R>()) for the least R of 1, 2, 4 and few_rows that is not below `rows`: each
+/// of them is compiled, and the others are not worth their code.
 template <class With>
 HWY_INLINE void with_rows(std::int64_t rows, With&& with) {
   if (rows == 1) return with(std::integral_constant<int, 1>());
@@ -39,8 +39,8 @@ inline constexpr int vectors_of_pass(int rows) {
 
 // Below, Rows is matrix<E const> or row_list<E const>, and `next` the rows to prefetch.
 
-/// lanes<T> rows from number t on. (With vectors of AVX2 the addresses that the compiler keeps in memory cost nothing: reading
-/// 67 MB was a tenth slower without them.)
+/// lanes<T> rows from number t on. (With vectors of AVX2 the addresses that the compiler keeps in memory cost nothing:
+/// reading 67 MB was a tenth slower without them.)
 template <class Rows>
 HWY_INLINE auto lane_rows(Rows from, std::int64_t t) {
   return [from, t](std::int64_t i) { return from.row(i) + t; };
@@ -84,20 +84,21 @@ HWY_INLINE void numbers_of(vector<T> words, int g, vector<T> (&column)[numbers_i
   }
 }
 
-/// Scores of `rows` queries with groups · lanes<T> keys. soon: the rows of K that are read after these, where from_memory.
+/// Scores of `rows` queries with groups · lanes<T> keys. soon: the rows of K that are read after these, where
+/// from_memory.
 template <int rows, int groups, bool from_memory, class E, class Rows, class T = working<E>>
 HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon, std::int64_t depth, T* S) {
   tag<T> const d;
   register_tile<T, rows, groups> tile;
-  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(4) for (int g = 0; g < groups; ++g) tile.sum[i][g] = hn::Zero(d);
+  HWY_UNROLL(8)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(4) for (int g = 0; g < groups; ++g) tile.sum[i][g] = hn::Zero(d);
   // A number of a query is loaded once for so many groups, whose columns are all in registers.
   constexpr int together = HWY_TARGET == HWY_AVX3 ? groups : 1;
   auto const add = [&](std::int64_t t, int first, vector<T> const* column) {
     HWY_UNROLL(8) for (int i = 0; i < rows; ++i) {
       auto const q = hn::Set(d, Q[i * depth + t]);
-      HWY_UNROLL(4) for (int g = 0; g < together; ++g)
-        tile.sum[i][first + g] = hn::MulAdd(q, column[g], tile.sum[i][first + g]);
+      HWY_UNROLL(4)
+      for (int g = 0; g < together; ++g) tile.sum[i][first + g] = hn::MulAdd(q, column[g], tile.sum[i][first + g]);
     }
   };
   constexpr std::int64_t piece = piece_numbers<E>, line = 4 * piece, words = piece_numbers<T>;
@@ -109,8 +110,7 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
     constexpr std::int64_t lines = groups * lanes<T> / 4;
     std::int64_t const part = t % line / piece * lines, at = t / line * line;
     Rows const ahead = next.from(part), near = soon.from(part);
-    if constexpr (!between)
-      HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_line(ahead.row(a) + at);
+    if constexpr (!between) HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_line(ahead.row(a) + at);
     if constexpr (from_memory && (is_narrow<E> || rows <= 2))  // with more rows it gained nothing
       HWY_UNROLL(16) for (std::int64_t a = 0; a < lines; ++a) prefetch_near(near.row(a) + at);
     HWY_UNROLL(4) for (int first = 0; first < groups; first += together) {
@@ -121,8 +121,8 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
           for (std::int64_t a = c * lines / words; a < (c + 1) * lines / words; ++a) prefetch_line(ahead.row(a) + at);
         vector<T> column[numbers_in_word<E>][together];
         HWY_UNROLL(4) for (int g = 0; g < together; ++g) numbers_of<E>(keys[g].column[c], g, column);
-        HWY_UNROLL(2) for (int h = 0; h < numbers_in_word<E>; ++h)
-          add(t + c * numbers_in_word<E> + h, first, column[h]);
+        HWY_UNROLL(2)
+        for (int h = 0; h < numbers_in_word<E>; ++h) add(t + c * numbers_in_word<E> + h, first, column[h]);
       }
     }
   }
@@ -140,13 +140,15 @@ HWY_INLINE void score_rows(T const* HWY_RESTRICT Q, Rows K, Rows next, Rows soon
       }
       add(t, first, column);
     }
-  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(4) for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
+  HWY_UNROLL(8)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(4)
+  for (int g = 0; g < groups; ++g) hn::StoreU(tile.sum[i][g], d, S + i * score_stride<T> + g * lanes<T>);
 }
 
 /// All keys. (A function of its own for each from_memory: two of them in one took a fifth longer.)
 template <class E, bool from_memory, class Rows, class T = working<E>>
-HWY_NOINLINE void all_scores(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys, T* S) {
+HWY_NOINLINE void all_scores(T const* Q, Rows K, Rows next, std::int64_t depth, std::int64_t rows, std::int64_t keys,
+                             T* S) {
   with_rows(rows, [&]<int count>(std::integral_constant<int, count>) {
     std::int64_t j = 0;
     auto const some = [&]<int groups>(std::integral_constant<int, groups>) {
@@ -189,13 +191,13 @@ void listed_row_scores(T const* Q, E const* const* K, E const* const* next, std:
 
 /// P·V of `rows` rows for some vectors of columns, from column c on.
 template <int rows, int vectors, class E, class Rows, class T = working<E>>
-HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows V, Rows next, std::int64_t c, std::int64_t depth, T const* factor,
-                           matrix<T> O) {
+HWY_INLINE void value_rows(T const* HWY_RESTRICT P, Rows V, Rows next, std::int64_t c, std::int64_t depth,
+                           T const* factor, matrix<T> O) {
   tag<T> const d;
   constexpr std::int64_t width = vectors * lanes<T>, line = 64 / static_cast<std::int64_t>(sizeof(E));
   register_tile<T, rows, vectors> tile;
-  HWY_UNROLL(8) for (int i = 0; i < rows; ++i)
-    HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
+  HWY_UNROLL(8)
+  for (int i = 0; i < rows; ++i) HWY_UNROLL(8) for (int v = 0; v < vectors; ++v) tile.sum[i][v] = hn::Zero(d);
   for (std::int64_t t = 0; t < depth; ++t) {
     E const *HWY_RESTRICT const from = V.row(t) + c, *const ahead = next.row(t) + c;
     vector<T> row[vectors];

@@ -14,8 +14,8 @@ namespace attest::fast::HWY_NAMESPACE {
 
 inline constexpr bool converts_f16 = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2;
 
-/// The numbers stored in the lower and the upper half of each word, exactly. The processor's conversion of f16 ignores its
-/// subnormals-are-zero flag.
+/// The numbers stored in the lower and the upper half of each word, exactly. The processor's conversion of f16 ignores
+/// its subnormals-are-zero flag.
 template <class E>
 struct halves_of_words {
   vector<float> lower, upper;
@@ -45,8 +45,8 @@ struct halves_of_words {
   }
 };
 
-/// The lanes<working<E>> numbers stored at `from`, exactly. A format that is neither the upper half of an f32 nor known to
-/// the processor is converted one by one.
+/// The lanes<working<E>> numbers stored at `from`, exactly. A format that is neither the upper half of an f32 nor known
+/// to the processor is converted one by one.
 template <class E>
 HWY_INLINE vector<working<E>> numbers_at(E const* from) {
   tag<working<E>> const d;

@@ -71,7 +71,8 @@ call_under_test::form call_under_test::read_form() {
 }
 
 /// Room for a tensor, row-major with gaps between rows, filled with small numbers.
-void call_under_test::lay(form const& chosen, place p, DLDataType type, std::vector<std::int64_t> const& shape, bool present) {
+void call_under_test::lay(form const& chosen, place p, DLDataType type, std::vector<std::int64_t> const& shape,
+                          bool present) {
   slot& s = slot_of(p);
   s.present = present;
   std::int64_t step = 1;
@@ -102,7 +103,8 @@ void call_under_test::fill(place p, std::vector<std::int32_t> const& numbers) {
 
 /// Lengths, offsets and the table, present or not, how many rows packed tensors have, and the longest entry of those.
 void call_under_test::lay_entries(form& f) {
-  auto const side = [&](place offsets, place lengths, std::int64_t& room, bool packed, bool lengths_given, bool offsets_given) {
+  auto const side = [&](place offsets, place lengths, std::int64_t& room, bool packed, bool lengths_given,
+                        bool offsets_given) {
     std::vector<std::int32_t> starts{0}, used;
     std::int64_t longest = 0;
     for (std::int64_t e = 0; e < f.b; ++e) {
@@ -118,10 +120,12 @@ void call_under_test::lay_entries(form& f) {
     if (packed) room = longest;
     return std::pair(starts.back() + draw(3), used);
   };
-  f.q_total = side(place::q_offsets, place::q_lengths, f.n, f.packs_queries(), f.queries % 2 == 1, f.queries >= 2).first;
+  f.q_total =
+      side(place::q_offsets, place::q_lengths, f.n, f.packs_queries(), f.queries % 2 == 1, f.queries >= 2).first;
   std::int64_t key_room = !f.pages_keys() ? f.m : f.pages == 0 ? 0 : f.width * f.page;
   bool const has_lengths = f.keys % 2 == 1 || f.keys == 4, has_offsets = f.keys == 2 || f.keys == 3;
-  auto const [total, used] = side(place::k_offsets, place::k_lengths, key_room, f.packs_keys(), has_lengths, has_offsets);
+  auto const [total, used] =
+      side(place::k_offsets, place::k_lengths, key_room, f.packs_keys(), has_lengths, has_offsets);
   f.k_total = total;
   if (f.packs_keys()) f.m = key_room;
   std::vector<std::int32_t> table;
@@ -140,8 +144,12 @@ void call_under_test::make() {
   lay_entries(f);
   std::int64_t const m = f.pages_keys() ? f.width * f.page : f.m, q_first = f.packs_queries() ? 1 : f.b,
                      q_rows = f.packs_queries() ? f.q_total : f.n,
-                     k_first = f.packs_keys() ? 1 : f.pages_keys() ? f.pages : f.b,
-                     k_rows = f.packs_keys() ? f.k_total : f.pages_keys() ? f.page : f.m;
+                     k_first = f.packs_keys()   ? 1
+                               : f.pages_keys() ? f.pages
+                                                : f.b,
+                     k_rows = f.packs_keys()   ? f.k_total
+                              : f.pages_keys() ? f.page
+                                               : f.m;
   bool const has_pairs = !f.packs_queries() && !f.packs_keys();  // masks and weights have no shape over packed rows
   DLDataType const lse = f.type.bits == 64 ? f.type : floating_types[0];
   auto const& there = f.there;
@@ -149,8 +157,8 @@ void call_under_test::make() {
   lay(f, place::k, f.type, {k_first, f.hk, k_rows, f.d}, true);
   lay(f, place::v, f.type, {k_first, f.hk, k_rows, f.dv}, true);
   lay(f, place::mask, byte_type, {f.or_one(0, f.b), f.or_one(1, f.hq), f.or_one(2, f.n), m}, there & 1 && has_pairs);
-  lay(f, place::bias, there & 16 ? floating_types[0] : f.type, {f.or_one(3, f.b), f.or_one(4, f.hq), f.or_one(5, f.n), m},
-      there & 2 && has_pairs);
+  lay(f, place::bias, there & 16 ? floating_types[0] : f.type,
+      {f.or_one(3, f.b), f.or_one(4, f.hq), f.or_one(5, f.n), m}, there & 2 && has_pairs);
   lay(f, place::out, f.type, {q_first, f.hq, q_rows, f.dv}, true);
   lay(f, place::lse, lse, {q_first, f.hq, q_rows}, there & 4);
   lay(f, place::weights, f.type, {f.b, f.hq, f.n, m}, there & 8 && has_pairs);
@@ -163,8 +171,7 @@ void call_under_test::make() {
       f.more & 16 && has_pairs);
   for (std::byte& set : slot_of(place::block_mask).memory)
     if (draw(3) == 0) set = {};
-  lay(f, place::keep, byte_type, {f.or_one(0, f.b), f.or_one(1, f.hq), f.or_one(2, f.n), m},
-      f.more & 128 && has_pairs);
+  lay(f, place::keep, byte_type, {f.or_one(0, f.b), f.or_one(1, f.hq), f.or_one(2, f.n), m}, f.more & 128 && has_pairs);
   if (!slot_of(place::keep).present && f.second) call.dropout = 0;
 }
 
@@ -181,8 +188,10 @@ void call_under_test::wreck_contents(slot& s, Change change) {
 /// One field becomes something else.
 void call_under_test::wreck() {
   slot& s = slot_of(static_cast<place>(below(places.size())));
-  double const doubles[] = {0, -0.0, -1, 1e300, -1e300, std::numeric_limits<double>::infinity(), 1e-310,
-                            std::numeric_limits<double>::quiet_NaN()};
+  double const doubles[] = {0,      -0.0,
+                            -1,     1e300,
+                            -1e300, std::numeric_limits<double>::infinity(),
+                            1e-310, std::numeric_limits<double>::quiet_NaN()};
   std::int64_t* const band[] = {&call.diagonal, &call.left, &call.right};
   std::int64_t const what = below(28);
   if (what < described_tensor::kinds_of_wrecks) return s.wreck(what, *this);
@@ -193,7 +202,8 @@ void call_under_test::wreck() {
     case 17: call.scale = doubles[below(8)]; break;
     case 18: call.softcap = doubles[below(8)]; break;
     case 19: *band[below(3)] = number(); break;
-    case 20: case 21: wreck_contents(s, [&](std::uint32_t) { return static_cast<std::uint32_t>(number()); }); break;
+    case 20:
+    case 21: wreck_contents(s, [&](std::uint32_t) { return static_cast<std::uint32_t>(number()); }); break;
     case 22: wreck_contents(s, [](std::uint32_t was) { return was + 1; }); break;
     case 23: wreck_contents(s, [](std::uint32_t was) { return was - 1; }); break;
     default: wreck_number();
@@ -202,8 +212,8 @@ void call_under_test::wreck() {
 
 /// One of the numbers behind `weights` becomes something else.
 void call_under_test::wreck_number() {
-  double const dropouts[] = {0, -0.0, -1, 0.5, 1, std::numeric_limits<double>::infinity(), 1e-310,
-                             std::numeric_limits<double>::quiet_NaN()};
+  double const dropouts[] = {
+      0, -0.0, -1, 0.5, 1, std::numeric_limits<double>::infinity(), 1e-310, std::numeric_limits<double>::quiet_NaN()};
   std::int32_t* const numbers[] = {&call.block_q, &call.block_k, &call.align, &call.reserved};
   switch (std::int64_t const which = below(6)) {
     case 4: call.dropout = dropouts[below(8)]; break;
@@ -216,10 +226,12 @@ void call_under_test::wreck_number() {
 void call_under_test::point() {
   for (place const p : places) slot_of(p).point(slot_of(owner_of(p)));  // an output over Q, an input that is Q
   auto const at = [&](place p) { return slot_of(p).present ? &slot_of(p).tensor : nullptr; };
-  call.q = at(place::q), call.k = at(place::k), call.v = at(place::v), call.mask = at(place::mask), call.bias = at(place::bias);
+  call.q = at(place::q), call.k = at(place::k), call.v = at(place::v), call.mask = at(place::mask),
+  call.bias = at(place::bias);
   call.out = at(place::out), call.lse = at(place::lse), call.weights = at(place::weights);
   call.sink = at(place::sink), call.q_lengths = at(place::q_lengths), call.k_lengths = at(place::k_lengths);
-  call.q_offsets = at(place::q_offsets), call.k_offsets = at(place::k_offsets), call.block_table = at(place::block_table);
+  call.q_offsets = at(place::q_offsets), call.k_offsets = at(place::k_offsets),
+  call.block_table = at(place::block_table);
   call.block_mask = at(place::block_mask), call.keep = at(place::keep);
   DLTensor const** const scales[] = {&call.q_scale, &call.k_scale, &call.v_scale};
   for (std::size_t which = 0; which < 3; ++which) *scales[which] = scaled_[which] ? &slot_of(place::q).tensor : nullptr;
@@ -229,8 +241,9 @@ attest_status call_under_test::ask() {
   constexpr std::size_t first_bytes = offsetof(attest_call, sink);
   std::array<std::byte, sizeof(call)> all;
   std::memcpy(all.data(), &call, sizeof(call));
-  bool const short_call = call.abi_version == ATTEST_KERNEL_ABI &&
-                          std::all_of(all.begin() + first_bytes, all.end(), [](std::byte b) { return b == std::byte{}; });
+  bool const short_call =
+      call.abi_version == ATTEST_KERNEL_ABI &&
+      std::all_of(all.begin() + first_bytes, all.end(), [](std::byte b) { return b == std::byte{}; });
   if (!short_call) return attest_attention(&call);
   std::vector<std::byte> const ends(all.begin(), all.begin() + first_bytes);
   return attest_attention(reinterpret_cast<attest_call const*>(ends.data()));
@@ -256,16 +269,17 @@ void call_under_test::spoil(bytes_of_places const& used) {
 std::ostream& operator<<(std::ostream& out, call_under_test const& tested) {
   auto const& call = tested.call;
   out << "version " << call.abi_version << ", threads " << call.threads << ", scale " << call.scale << ", softcap "
-      << call.softcap << ", band " << call.diagonal << ' ' << call.left << ' ' << call.right << ", dropout " << call.dropout
-      << ", blocks " << call.block_q << ' ' << call.block_k << ", align " << call.align << ", reserved " << call.reserved
-      << '\n';
+      << call.softcap << ", band " << call.diagonal << ' ' << call.left << ' ' << call.right << ", dropout "
+      << call.dropout << ", blocks " << call.block_q << ' ' << call.block_k << ", align " << call.align << ", reserved "
+      << call.reserved << '\n';
   for (std::size_t which = 0; which < 3; ++which)
     if (tested.scaled_[which]) out << "qkv"[which] << "_scale\n";
   for (place const p : places) {
     auto const& s = tested.slot_of(p);
     if (!s.present) continue;
-    out << names[static_cast<std::size_t>(p)] << ": ndim " << s.tensor.ndim << ", type " << int(s.tensor.dtype.code) << '/'
-        << int(s.tensor.dtype.bits) << '/' << s.tensor.dtype.lanes << ", device " << s.tensor.device.device_type << ", shape";
+    out << names[static_cast<std::size_t>(p)] << ": ndim " << s.tensor.ndim << ", type " << int(s.tensor.dtype.code)
+        << '/' << int(s.tensor.dtype.bits) << '/' << s.tensor.dtype.lanes << ", device " << s.tensor.device.device_type
+        << ", shape";
     for (std::size_t axis = 0; axis < 4; ++axis) out << ' ' << s.shape[axis] << '(' << s.strides[axis] << ')';
     out << ", offset " << s.tensor.byte_offset << (s.has_data ? "" : ", no data") << (s.has_shape ? "" : ", no shape")
         << (s.has_strides ? "" : ", no strides") << (s.alias ? ", over q" : "");

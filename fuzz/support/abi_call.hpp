@@ -1,8 +1,6 @@
 // A call of the C interface, of version 1 or 2, with memory of its own, made and wrecked by bytes.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,18 +8,34 @@
 #include <span>
 #include <vector>
 
+#include <attest/kernel.h>
+
 #include "fuzz/support/described_tensor.hpp"
 
 namespace attest::fuzz {
 
 enum class place : std::size_t {
-  q, k, v, mask, bias, out, lse, weights,
-  sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep  // of version 2
+  q,
+  k,
+  v,
+  mask,
+  bias,
+  out,
+  lse,
+  weights,
+  sink,
+  q_lengths,
+  k_lengths,
+  q_offsets,
+  k_offsets,
+  block_table,
+  block_mask,
+  keep  // of version 2
 };
-inline constexpr std::array places{
-    place::q, place::k, place::v, place::mask, place::bias, place::out, place::lse, place::weights,
-    place::sink, place::q_lengths, place::k_lengths, place::q_offsets,
-    place::k_offsets, place::block_table, place::block_mask, place::keep};
+inline constexpr std::array places{place::q,         place::k,           place::v,          place::mask,
+                                   place::bias,      place::out,         place::lse,        place::weights,
+                                   place::sink,      place::q_lengths,   place::k_lengths,  place::q_offsets,
+                                   place::k_offsets, place::block_table, place::block_mask, place::keep};
 constexpr bool is_output(place p) { return p >= place::out && p <= place::weights; }
 constexpr bool is_whole_numbers(place p) { return p >= place::q_lengths && p <= place::block_table; }
 
@@ -60,8 +74,8 @@ class call_under_test : byte_source {
   /// Strides of 0 make any number of keys out of one: is a well-formed call answered in milliseconds?
   bool affordable() const;
 
-  /// For each byte of each place's memory: does it belong to a row that the problem has? Inputs: the kernel may read it.
-  /// Outputs: it must write it. Requires well_formed() and affordable().
+  /// For each byte of each place's memory: does it belong to a row that the problem has? Inputs: the kernel may read
+  /// it. Outputs: it must write it. Requires well_formed() and affordable().
   using bytes_of_places = std::array<std::vector<bool>, places.size()>;
   bytes_of_places used_bytes() const;
 

@@ -31,7 +31,10 @@ int call_under_test::rank_of(place p) const {
   switch (p) {
     case place::lse: return 3;
     case place::sink: return slot_of(p).tensor.ndim == 1 ? 1 : 2;
-    case place::q_lengths: case place::k_lengths: case place::q_offsets: case place::k_offsets: return 1;
+    case place::q_lengths:
+    case place::k_lengths:
+    case place::q_offsets:
+    case place::k_offsets: return 1;
     case place::block_table: return 2;
     default: return 4;
   }
@@ -50,7 +53,8 @@ std::int64_t call_under_test::entries() const {
 }
 
 std::int64_t call_under_test::query_room(std::int64_t e) const {
-  return given(place::q_offsets) ? whole(place::q_offsets, e + 1) - whole(place::q_offsets, e) : slot_of(place::q).shape[2];
+  return given(place::q_offsets) ? whole(place::q_offsets, e + 1) - whole(place::q_offsets, e)
+                                 : slot_of(place::q).shape[2];
 }
 
 std::int64_t call_under_test::key_room(std::int64_t e) const {
@@ -89,8 +93,8 @@ bool call_under_test::inside_memory() const {
     if (!s.lies_inside(slot_of(owner_of(p)), rank_of(p))) return false;
   }
   if (!well_formed()) return true;
-  return std::ranges::none_of(
-      places, [&](place p) { return is_output(p) && given(p) && slot_of(p).meets_itself(rank_of(p)); });
+  return std::ranges::none_of(places,
+                              [&](place p) { return is_output(p) && given(p) && slot_of(p).meets_itself(rank_of(p)); });
 }
 
 bool call_under_test::well_formed() const {
@@ -119,9 +123,12 @@ bool call_under_test::type_is_sound(place p) const {
   if (type.lanes != 1) return false;
   bool const f32 = type.code == kDLFloat && type.bits == 32;
   switch (p) {
-    case place::mask: case place::block_mask: case place::keep: return type.code == kDLUInt && type.bits == 8;
+    case place::mask:
+    case place::block_mask:
+    case place::keep: return type.code == kDLUInt && type.bits == 8;
     case place::lse: return type.code == kDLFloat && type.bits == (of_q.code == kDLFloat && of_q.bits == 64 ? 64 : 32);
-    case place::bias: case place::sink: return is_float(type) && (f32 || same(type, of_q));
+    case place::bias:
+    case place::sink: return is_float(type) && (f32 || same(type, of_q));
     default: return is_whole_numbers(p) ? type.code == kDLInt && type.bits == 32 : is_float(type) && same(type, of_q);
   }
 }
@@ -142,7 +149,8 @@ bool call_under_test::rises(place offsets, std::int64_t total) const {
 
 /// Offsets, lengths and the table: what they hold, and which of them go together. Requires descriptors that are sound.
 bool call_under_test::entries_are_sound() const {
-  slot const &q = slot_of(place::q), &k = slot_of(place::k), &v = slot_of(place::v), &table = slot_of(place::block_table);
+  slot const &q = slot_of(place::q), &k = slot_of(place::k), &v = slot_of(place::v),
+             &table = slot_of(place::block_table);
   bool const paged = given(place::block_table);
   if (given(place::q_offsets) && (q.shape[0] != 1 || !rises(place::q_offsets, q.shape[2]))) return false;
   std::int64_t of_keys = k.shape[0];
@@ -166,7 +174,8 @@ bool call_under_test::entries_are_sound() const {
   if (paged)
     for (std::int64_t e = 0; e < b; ++e)
       for (std::int64_t column = 0; column < parts(keys(e), k.shape[2]); ++column)
-        if (std::int64_t const page = whole(place::block_table, e * table.strides[0] + column); page < 0 || page >= k.shape[0])
+        if (std::int64_t const page = whole(place::block_table, e * table.strides[0] + column);
+            page < 0 || page >= k.shape[0])
           return false;
   return true;
 }
@@ -174,8 +183,8 @@ bool call_under_test::entries_are_sound() const {
 /// The sizes of the tensors agree. Requires entries_are_sound().
 bool call_under_test::shapes_are_sound() const {
   slot const &q = slot_of(place::q), &k = slot_of(place::k), &v = slot_of(place::v);
-  std::int64_t const b = entries(), hq = q.shape[1], hk = k.shape[1], n = most_queries(), m = most_keys(), d = q.shape[3],
-                     dv = v.shape[3];
+  std::int64_t const b = entries(), hq = q.shape[1], hk = k.shape[1], n = most_queries(), m = most_keys(),
+                     d = q.shape[3], dv = v.shape[3];
   if (given(place::q_offsets) || given(place::k_offsets))
     for (place const p : {place::mask, place::bias, place::keep, place::block_mask, place::weights})
       if (given(p)) return false;
@@ -194,7 +203,8 @@ bool call_under_test::shapes_are_sound() const {
   return is_countable({b, hq, n, m}) && is_countable({b, hq, n, dv}) && (hk == 0 ? hq == 0 : hq % hk == 0) &&
          k.shape[3] == d && is(place::v, {k.shape[0], hk, k.shape[2], dv}) && is(place::mask, {b, hq, n, m}, 3) &&
          is(place::bias, {b, hq, n, m}, 3) && is(place::keep, {b, hq, n, m}, 3) && sinks &&
-         (!given(place::block_mask) || is(place::block_mask, {b, hq, parts(n, call.block_q), parts(m, call.block_k)}, 2)) &&
+         (!given(place::block_mask) ||
+          is(place::block_mask, {b, hq, parts(n, call.block_q), parts(m, call.block_k)}, 2)) &&
          is(place::out, {q.shape[0], hq, q.shape[2], dv}) && is(place::lse, {q.shape[0], hq, q.shape[2]}) &&
          is(place::weights, {b, hq, n, m});
 }
@@ -238,7 +248,8 @@ call_under_test::bytes_of_places call_under_test::used_bytes() const {
       else use(place::sink, {e, h}, 1);
       for (std::int64_t i = 0; i < queries(e); ++i) {
         std::int64_t const first = packed_q ? 0 : e, row = packed_q ? whole(place::q_offsets, e) + i : i;
-        use(place::q, {first, h, row}, q[3]), use(place::out, {first, h, row}, v[3]), use(place::lse, {first, h, row}, 1);
+        use(place::q, {first, h, row}, q[3]), use(place::out, {first, h, row}, v[3]),
+            use(place::lse, {first, h, row}, 1);
         use(place::weights, {e, h, i}, most_keys());
         use(place::mask, {e, h, i}, keys_of), use(place::bias, {e, h, i}, keys_of);
         if (given(place::block_mask)) use(place::block_mask, {e, h, i / call.block_q}, parts(keys_of, call.block_k));
@@ -248,8 +259,10 @@ call_under_test::bytes_of_places call_under_test::used_bytes() const {
     if (q[1] == 0) continue;
     for (std::int64_t h = 0; h < k[1]; ++h)
       for (std::int64_t j = 0; j < keys_of; ++j) {
-        std::int64_t const page = paged ? whole(place::block_table, e * slot_of(place::block_table).strides[0] + j / k[2])
-                                        : packed_k ? 0 : e;
+        std::int64_t const page = paged
+                                      ? whole(place::block_table, e * slot_of(place::block_table).strides[0] + j / k[2])
+                                  : packed_k ? 0
+                                             : e;
         std::int64_t const row = paged ? j % k[2] : packed_k ? whole(place::k_offsets, e) + j : j;
         use(place::k, {page, h, row}, k[3]), use(place::v, {page, h, row}, v[3]);
       }

@@ -16,8 +16,22 @@ constexpr wide most = std::numeric_limits<std::int64_t>::max();
 
 std::int64_t byte_source::number() {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
-  constexpr std::array<std::int64_t, 16> numbers{0, 1, 2, 3, 5, 16, 17, -1, -2, largest, largest / 2, std::int64_t{1} << 32,
-                                                 std::int64_t{1} << 61, std::numeric_limits<std::int64_t>::min(), 64, 7};
+  constexpr std::array<std::int64_t, 16> numbers{0,
+                                                 1,
+                                                 2,
+                                                 3,
+                                                 5,
+                                                 16,
+                                                 17,
+                                                 -1,
+                                                 -2,
+                                                 largest,
+                                                 largest / 2,
+                                                 std::int64_t{1} << 32,
+                                                 std::int64_t{1} << 61,
+                                                 std::numeric_limits<std::int64_t>::min(),
+                                                 64,
+                                                 7};
   return numbers[static_cast<std::size_t>(below(16))];
 }
 
@@ -25,12 +39,16 @@ void described_tensor::wreck(std::int64_t what, byte_source& by) {
   auto const axis = [&] { return static_cast<std::size_t>(by.below(4)); };
   switch (what) {
     case 0: tensor.ndim = static_cast<std::int32_t>(by.number()); break;
-    case 1: case 2: shape[axis()] = by.number(); break;
-    case 3: case 4: strides[axis()] = by.number(); break;
+    case 1:
+    case 2: shape[axis()] = by.number(); break;
+    case 3:
+    case 4: strides[axis()] = by.number(); break;
     case 5: tensor.dtype.code = by.byte(); break;
     case 6: tensor.dtype.bits = by.byte(); break;
     case 7: tensor.dtype.lanes = static_cast<std::uint16_t>(by.below(3)); break;
-    case 8: tensor.device.device_type = static_cast<DLDeviceType>(by.below(16)); break;  // what every such enum can hold
+    case 8:
+      tensor.device.device_type = static_cast<DLDeviceType>(by.below(16));
+      break;  // what every such enum can hold
     case 9: has_data = false; break;
     case 10: has_shape = false; break;
     case 11: has_strides = false; break;
@@ -66,7 +84,8 @@ bool described_tensor::is_sound(int rank, bool any_last_stride) const {
   auto const end = static_cast<std::size_t>(rank) - 1;
   if (shape[end] > 1 && strides[end] != 1 && !any_last_stride) return false;
   if (!empty && !has_data) return false;
-  return !has_data || (reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset) % bytes_of(tensor.dtype) == 0;
+  return !has_data ||
+         (reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset) % bytes_of(tensor.dtype) == 0;
 }
 
 bool described_tensor::lies_inside(described_tensor const& owner, int rank) const {

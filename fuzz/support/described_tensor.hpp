@@ -1,14 +1,14 @@
-// What the calls of both C functions are made of: bytes that are read in turn, and tensors with memory of their own, as a
-// descriptor states them.
+// What the calls of both C functions are made of: bytes that are read in turn, and tensors with memory of their own, as
+// a descriptor states them.
 #pragma once
-
-#include <attest/kernel.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include <attest/kernel.h>
 
 namespace attest::fuzz {
 
@@ -79,10 +79,12 @@ struct described_tensor {
   /// Is the descriptor right on its own: memory, axes, sizes, strides, alignment? Requires  a type that has a size
   bool is_sound(int rank, bool any_last_stride) const;
 
-  /// Does every element lie in the memory of `owner`? So does one of a descriptor that must be refused, wherever it points.
+  /// Does every element lie in the memory of `owner`? So does one of a descriptor that must be refused, wherever it
+  /// points.
   bool lies_inside(described_tensor const& owner, int rank) const;
 
-  /// Do strides make two elements meet? As far as is seen at once: an axis does not pass what those with smaller strides span.
+  /// Do strides make two elements meet? As far as is seen at once: an axis does not pass what those with smaller
+  /// strides span.
   bool meets_itself(int rank) const;
 
   /// For each byte of `memory`: is it part of an element? Requires  elements that lie inside, few enough to be counted

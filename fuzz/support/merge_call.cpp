@@ -40,8 +40,15 @@ merge_under_test::merge_under_test(std::span<std::uint8_t const> input) : byte_s
 }
 
 merge_under_test::merge_under_test(merge_under_test const& other)
-    : byte_source(), call(other.call), instruction_set(other.instruction_set), slots_(other.slots_), o_(other.o_),
-      lse_(other.lse_), there_(other.there_), has_o_(other.has_o_), has_lse_(other.has_lse_) {
+    : byte_source(),
+      call(other.call),
+      instruction_set(other.instruction_set),
+      slots_(other.slots_),
+      o_(other.o_),
+      lse_(other.lse_),
+      there_(other.there_),
+      has_o_(other.has_o_),
+      has_lse_(other.has_lse_) {
   point();
 }
 
@@ -82,8 +89,8 @@ void merge_under_test::make() {
   }
 }
 
-/// Room for a tensor [b, hq, n, dv] or [b, hq, n]. A byte chooses the order of the outer axes, gaps, and (of an input) which
-/// of them have stride 0.
+/// Room for a tensor [b, hq, n, dv] or [b, hq, n]. A byte chooses the order of the outer axes, gaps, and (of an input)
+/// which of them have stride 0.
 void merge_under_test::lay(std::size_t at, DLDataType type, std::array<std::int64_t, 4> const& shape) {
   slot& s = slots_[at];
   bool const is_input = at >= first_part;
@@ -120,7 +127,8 @@ double merge_under_test::between(double size) {
 void merge_under_test::fill_lse(slot& s) {
   std::int64_t const kind = byte() % 16;
   bool const is_f64 = s.tensor.dtype.bits == 64;
-  double const largest = is_f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max()),
+  double const largest =
+                   is_f64 ? std::numeric_limits<double>::max() : static_cast<double>(std::numeric_limits<float>::max()),
                smallest = is_f64 ? 0x1p-1074 : 0x1p-149;
   auto const value = [&]() -> double {
     switch (kind) {
@@ -144,8 +152,7 @@ void merge_under_test::fill_lse(slot& s) {
   };
   for (std::int64_t b = 0; b < s.shape[0]; ++b)
     for (std::int64_t h = 0; h < s.shape[1]; ++h)
-      for (std::int64_t i = 0; i < s.shape[2]; ++i)
-        store(place_of(s, {b, h, i}), s.tensor.dtype, value());
+      for (std::int64_t i = 0; i < s.shape[2]; ++i) store(place_of(s, {b, h, i}), s.tensor.dtype, value());
 }
 
 /// A byte says what numbers O has. Where the LSE is −∞ they stay NaN, but in a few kinds.
@@ -189,14 +196,18 @@ void merge_under_test::wreck() {
         if (axis < rank_of(of)) slots_[of].shape[static_cast<std::size_t>(axis)] = size;
       break;
     }
-    case 16: case 17: {  // a number of its memory: any bits, a few at its beginning
+    case 16:
+    case 17: {  // a number of its memory: any bits, a few at its beginning
       std::size_t const element = std::size_t{8} * byte();
       std::array<std::uint8_t, 8> bits{};
       for (std::uint8_t& of : bits) of = byte();
       if (s.at + element + 8 + canary <= s.memory.size()) std::memcpy(s.memory.data() + s.at + element, bits.data(), 8);
       break;
     }
-    case 18: case 19: case 20: case 21: {  // an infinity, a NaN or a zero at one of the first elements
+    case 18:
+    case 19:
+    case 20:
+    case 21: {  // an infinity, a NaN or a zero at one of the first elements
       std::array const special{-infinity, infinity, nan, 0.0};
       std::size_t const size = bytes_of(s.tensor.dtype), element = byte() * size;
       if (is_float(s.tensor.dtype) && s.at + element + size + canary <= s.memory.size())
@@ -252,7 +263,8 @@ attest_status merge_under_test::ask() {
 
 audit::merge_parts merge_under_test::parts() const {
   auto const& shape = slots_[out].shape;
-  audit::merge_parts all{.parts = call.parts, .b = shape[0], .hq = shape[1], .n = shape[2], .dv = shape[3], .type = type()};
+  audit::merge_parts all{
+      .parts = call.parts, .b = shape[0], .hq = shape[1], .n = shape[2], .dv = shape[3], .type = type()};
   for (std::size_t s = 0; s < static_cast<std::size_t>(call.parts); ++s)
     each_row([&](std::array<std::int64_t, 4> const& row) {
       std::byte const* const o = element(o_[s], row);
@@ -285,7 +297,10 @@ std::ostream& operator<<(std::ostream& out, merge_under_test const& tested) {
   for (std::size_t at = 0; at < tested.slots_.size(); ++at) {
     auto const& s = tested.slots_[at];
     if (!s.present) continue;
-    out << (at == merge_under_test::out ? "out" : at == merge_under_test::out_lse ? "out_lse" : at % 2 == 1 ? "lse" : "o")
+    out << (at == merge_under_test::out       ? "out"
+            : at == merge_under_test::out_lse ? "out_lse"
+            : at % 2 == 1                     ? "lse"
+                                              : "o")
         << ": ndim " << s.tensor.ndim << ", type " << int(s.tensor.dtype.code) << '/' << int(s.tensor.dtype.bits) << '/'
         << s.tensor.dtype.lanes << ", device " << s.tensor.device.device_type << ", shape";
     for (std::size_t axis = 0; axis < 4; ++axis) out << ' ' << s.shape[axis] << '(' << s.strides[axis] << ')';

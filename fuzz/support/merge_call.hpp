@@ -1,14 +1,14 @@
 // A call of attest_merge with memory of its own, made and wrecked by bytes.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <ostream>
 #include <span>
 #include <vector>
+
+#include <attest/kernel.h>
 
 #include "audit/tensors/merge_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
@@ -31,17 +31,17 @@ class merge_under_test : byte_source {
 
   // What is right about it (merge_rules.cpp).
 
-  /// Every element that a descriptor reaches lies in its memory, the lists have as many parts as they should, and no output
-  /// overlaps anything: what a caller promises and a kernel cannot check. Descriptors that a kernel must refuse are inside,
-  /// wherever they point.
+  /// Every element that a descriptor reaches lies in its memory, the lists have as many parts as they should, and no
+  /// output overlaps anything: what a caller promises and a kernel cannot check. Descriptors that a kernel must refuse
+  /// are inside, wherever they point.
   bool inside_memory() const;
 
   /// OK for a sound call, FAILED for a malformed one or none, UNSUPPORTED for an unknown version; by the comments of
   /// attest/kernel.h, written down once more. Requires inside_memory().
   attest_status expected() const;
 
-  /// Strides of 0 make any number of rows out of one, and one descriptor any number of parts: is a sound call answered and
-  /// judged in milliseconds?
+  /// Strides of 0 make any number of rows out of one, and one descriptor any number of parts: is a sound call answered
+  /// and judged in milliseconds?
   bool affordable() const;
 
   // What became of it. Requires a sound call that is affordable.
@@ -62,8 +62,8 @@ class merge_under_test : byte_source {
   problem::element_type type() const;         ///< of O of the parts
   problem::element_type answer_type() const;  ///< of O of the answer
   problem::element_type lse_type() const { return problem::row_of(type()).lse; }
-  /// The parts one behind the other, and the answer in the type that its problem has (audit::merge_draft), in which every
-  /// number of it is exact: f64 for parts of f64, else f32.
+  /// The parts one behind the other, and the answer in the type that its problem has (audit::merge_draft), in which
+  /// every number of it is exact: f64 for parts of f64, else f32.
   audit::merge_parts parts() const;
   audit::owned_outputs answer() const;
 

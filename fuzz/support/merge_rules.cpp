@@ -78,7 +78,8 @@ bool merge_under_test::same_inputs(merge_under_test const& before) const {
   }
   auto const stayed = [&](std::vector<std::size_t> const& chosen, std::vector<DLTensor const*> const& list) {
     for (std::size_t s = 0; s < chosen.size(); ++s)
-      if (list[s] != (chosen[s] == none || !slots_[chosen[s]].present ? nullptr : &slots_[chosen[s]].tensor)) return false;
+      if (list[s] != (chosen[s] == none || !slots_[chosen[s]].present ? nullptr : &slots_[chosen[s]].tensor))
+        return false;
     return true;
   };
   return call_stayed_ && stayed(o_, o_list_) && stayed(lse_, lse_list_);

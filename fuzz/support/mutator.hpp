@@ -13,7 +13,7 @@
 namespace attest::fuzz {
 
 /// Where a kernel changes its mind: 0, 1, primes, powers of two and their neighbours, the blocks of 64 keys.
-inline constexpr std::array<std::uint8_t, 22> edge_sizes{0,  1,  2,  3,  4,  5,  7,  8,  9,  13,  15,
+inline constexpr std::array<std::uint8_t, 22> edge_sizes{0,  1,  2,  3,  4,  5,  7,  8,  9,   13,  15,
                                                          16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129};
 
 /// Mutates in place; the bytes are `size` of `room`.
@@ -25,7 +25,8 @@ inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::u
   auto const any_of = [&](auto const& from) { return from[static_cast<std::size_t>(random.below(std::ssize(from)))]; };
   if (size < fields) {
     std::size_t const full = std::min<std::size_t>(fields, room.size());
-    std::fill(room.begin() + static_cast<std::ptrdiff_t>(size), room.begin() + static_cast<std::ptrdiff_t>(full), std::uint8_t{0});
+    std::fill(room.begin() + static_cast<std::ptrdiff_t>(size), room.begin() + static_cast<std::ptrdiff_t>(full),
+              std::uint8_t{0});
     size = full;
     if (size < fields) return size;
   }
@@ -40,11 +41,13 @@ inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::u
     added[patch_how] = how, added[patch_value] = value;
     return end + patch_bytes;
   };
-  constexpr std::array regimes{type, scores, values, mask, bias, scale, softcap, gap, choice, entries, page, sink, block_q, block_k, keep};
+  constexpr std::array regimes{type,   scores,  values, mask, bias,    scale,   softcap, gap,
+                               choice, entries, page,   sink, block_q, block_k, keep};
   constexpr std::array sizes{b, groups, hk, n, m, d, dv};
   constexpr std::array bands{diagonal, left, right};
   switch (random.below(10)) {
-    case 0: case 1: room[any_of(regimes)] = byte(); return size;
+    case 0:
+    case 1: room[any_of(regimes)] = byte(); return size;
     case 2: {  // the edges are those of m: folded into the few queries of a target they are no edges, and small
       field const which = any_of(sizes);
       room[which] = which == m && random.below(2) ? any_of(edge_sizes) : byte();

@@ -1,5 +1,6 @@
 // Bytes → a valid problem, for every target that asks one: a header of one byte a field, each folded into its field's
-// range, then patches of single elements. A mutation of one byte changes one thing, and fuzz/support/mutator.cpp knows the places.
+// range, then patches of single elements. A mutation of one byte changes one thing, and fuzz/support/mutator.cpp knows
+// the places.
 #pragma once
 
 #include <array>
@@ -18,9 +19,33 @@ namespace attest::fuzz {
 
 /// The bytes of the header, in this order. fuzz/seeds/problem.py writes the same.
 enum field : std::size_t {
-  seed, seed_high, type, b, groups, hk, n, m, d, dv, scores, values, mask, bias, diagonal, left, right, scale, softcap, gap,
+  seed,
+  seed_high,
+  type,
+  b,
+  groups,
+  hk,
+  n,
+  m,
+  d,
+  dv,
+  scores,
+  values,
+  mask,
+  bias,
+  diagonal,
+  left,
+  right,
+  scale,
+  softcap,
+  gap,
   choice,  ///< for the target itself: an instruction set, a type to round to
-  entries, page, sink, block_q, block_k, keep,
+  entries,
+  page,
+  sink,
+  block_q,
+  block_k,
+  keep,
   fields
 };
 
@@ -36,8 +61,8 @@ enum patch_kind : std::uint8_t {
   patch_kinds
 };
 
-/// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder. `drops`:
-/// whether it can be asked dropout.
+/// The largest sizes that a target can afford; n and m are divided by f64_part in f64, where the judge works harder.
+/// `drops`: whether it can be asked dropout.
 struct largest_sizes {
   std::int64_t b = 2, groups = 3, hk = 2, n = 16, m = 160, d = 24, dv = 24, f64_part = 2;
   bool drops = true;
@@ -48,9 +73,23 @@ namespace detail {
 inline double special_value(problem::element_type type, std::uint64_t which) {
   auto const limits = audit::limits_of(type);
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::array const all{0.0, -0.0, 1.0, -1.0, limits.largest, -limits.largest, limits.smallest, -limits.smallest,
-                       limits.smallest_normal, limits.epsilon, 1 + limits.epsilon, 87.5, 104.0, -150.0, infinity,
-                       -infinity, std::numeric_limits<double>::quiet_NaN()};
+  std::array const all{0.0,
+                       -0.0,
+                       1.0,
+                       -1.0,
+                       limits.largest,
+                       -limits.largest,
+                       limits.smallest,
+                       -limits.smallest,
+                       limits.smallest_normal,
+                       limits.epsilon,
+                       1 + limits.epsilon,
+                       87.5,
+                       104.0,
+                       -150.0,
+                       infinity,
+                       -infinity,
+                       std::numeric_limits<double>::quiet_NaN()};
   return all[which % all.size()];
 }
 
@@ -111,7 +150,8 @@ inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& 
   };
   tests::recipe& r = result.recipe;
   r.seed = result.header[seed] | static_cast<std::uint64_t>(result.header[seed_high]) << 8;
-  constexpr std::array types{element_type::f32, element_type::bf16, element_type::f16, element_type::f32, element_type::f64};
+  constexpr std::array types{element_type::f32, element_type::bf16, element_type::f16, element_type::f32,
+                             element_type::f64};
   r.type = types[result.header[type] % types.size()];
   // Mostly one batch entry and one head: the others repeat what one does.
   constexpr std::array<std::int64_t, 8> few{1, 2, 3, 1, 1, 1, 1, 1};
@@ -120,7 +160,8 @@ inline decoded decode(std::span<std::uint8_t const> input, largest_sizes const& 
   };
   r.b = heads(b, most.b), r.groups = heads(groups, most.groups), r.hk = heads(hk, most.hk);
   std::int64_t const part = r.type == element_type::f64 ? most.f64_part : 1;
-  r.n = number(n, 0, most.n / part), r.m = number(m, 0, most.m / part), r.d = number(d, 0, most.d), r.dv = number(dv, 0, most.dv);
+  r.n = number(n, 0, most.n / part), r.m = number(m, 0, most.m / part), r.d = number(d, 0, most.d),
+  r.dv = number(dv, 0, most.dv);
   r.scores = static_cast<tests::score_regime>(number(scores, 0, tests::score_regimes - 1));
   r.values = static_cast<tests::value_regime>(number(values, 0, tests::value_regimes - 1));
   r.mask = static_cast<tests::mask_regime>(number(mask, 0, tests::mask_regimes - 1));

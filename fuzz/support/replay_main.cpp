@@ -65,7 +65,8 @@ int main(int count, char** arguments) {
     auto const start = std::chrono::steady_clock::now();
     LLVMFuzzerTestOneInput(data, bytes.size());
     if (times)
-      std::printf("%.1f us  %s\n", std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count(),
+      std::printf("%.1f us  %s\n",
+                  std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count(),
                   path.filename().c_str());
     for (int n = 0; n < mutations; ++n) {
       std::vector<std::uint8_t> room(data, data + bytes.size());

@@ -1,4 +1,5 @@
-// Calls of the exported C function, sound and wrecked: none touches what is not its own, and sound ones are answered rightly.
+// Calls of the exported C function, sound and wrecked: none touches what is not its own, and sound ones are answered
+// rightly.
 //
 // Bytes → an attest_call of version 1 or 2, sound at first and then wrecked (ranks, shapes, strides, types, NULLs,
 // numbers, contents of lengths, offsets and tables, overlaps). The exported C function of the built-in kernel gets it.
@@ -17,7 +18,8 @@ using namespace attest;
 using fuzz::call_under_test;
 using fuzz::require;
 
-/// The same question through C++, in memory of its own, which must hold rows of the problem and the fields of the version.
+/// The same question through C++, in memory of its own, which must hold rows of the problem and the fields of the
+/// version.
 call_under_test by_cpp(call_under_test const& tested, call_under_test::bytes_of_places const& used) {
   call_under_test copy(tested);
   copy.spoil(used);
@@ -53,8 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     require(status == ATTEST_UNSUPPORTED || status == ATTEST_FAILED, "a malformed call is not OK", tested);
     return 0;
   }
-  require(status == (answerable ? ATTEST_OK : ATTEST_UNSUPPORTED), "a sound call is answered, unless it asks for dropout",
-          tested);
+  require(status == (answerable ? ATTEST_OK : ATTEST_UNSUPPORTED),
+          "a sound call is answered, unless it asks for dropout", tested);
   if (!answerable) return 0;
   auto const used = before.used_bytes();
   call_under_test const expected = by_cpp(before, used);

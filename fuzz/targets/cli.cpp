@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "audit/asking/capabilities.hpp"
 #include "audit/oracle/explain.hpp"
 #include "audit/oracle/reference.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/oracle/write_vectors.hpp"
 #include "audit/program/run.hpp"
-#include "audit/asking/capabilities.hpp"
 #include "audit/session/run_audit.hpp"
 #include "audit/session/run_gen.hpp"
 #include "audit/session/run_verify.hpp"
@@ -69,7 +69,8 @@ problem::result<report> run_verify(verify_options const& options) {
   return not_here();
 }
 
-problem::result<kernel_capabilities> capabilities_of(kernel_library const&, contract const& claim, isolation_limits const&) {
+problem::result<kernel_capabilities> capabilities_of(kernel_library const&, contract const& claim,
+                                                     isolation_limits const&) {
   no_word_is_empty();
   require(find_contract(claim.name) != nullptr);
   return not_here();
@@ -96,7 +97,7 @@ problem::result<solution> run_solve(solve_options const& options) {
 
 problem::result<referenced> run_reference(reference_options const& options) {
   no_word_is_empty();
-  require(!options.claim || find_contract(options.claim->name) != nullptr);  // no file can be read here
+  require(!options.claim || find_contract(options.claim->name) != nullptr);             // no file can be read here
   require(!options.round || problem::row_of(*options.round).format.exponent_bits > 0);  // a floating type
   return not_here();
 }
@@ -114,7 +115,9 @@ std::optional<problem::error> write_vectors(std::filesystem::path const&) {
   no_word_is_dropped();
   return not_here();
 }
-std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) { return not_here(); }
+std::optional<problem::error> write_file(std::filesystem::path const&, std::span<std::byte const>) {
+  return not_here();
+}
 std::string name_of_input(std::filesystem::path const& path) { return path.string(); }
 bool can_be_read_again(std::filesystem::path const&) { return false; }
 

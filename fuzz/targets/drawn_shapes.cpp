@@ -45,7 +45,8 @@ void cut(audit::call_form& form, problem::element_type type) {
   auto const dear = [&] {
     audit::call_cost const cost = audit::cost_of(form, type);
     std::int64_t const scores = cost.products / (s.d + s.dv + 16);  // as cost_of counts an exponential
-    return cost.products > most_products || cost.bytes > most_bytes || (type == problem::element_type::f64 && scores > most_scores);
+    return cost.products > most_products || cost.bytes > most_bytes ||
+           (type == problem::element_type::f64 && scores > most_scores);
   };
   while (dear()) {
     if (s.b > 1) s.b /= 2;

@@ -28,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   audit::judgement const judged = audit::judge(instance.value(), tests::builtin_answer(in.problem, how), claim);
   if (judged.failed == 0 && judged.undecided == 0) return 0;
   for (audit::violation const& wrong : judged.violations) std::fprintf(stderr, "%s\n", wrong.sentence.c_str());
-  std::fprintf(stderr, "%ld elements failed, %ld undecided\n", static_cast<long>(judged.failed), static_cast<long>(judged.undecided));
+  std::fprintf(stderr, "%ld elements failed, %ld undecided\n", static_cast<long>(judged.failed),
+               static_cast<long>(judged.undecided));
   std::abort();
 }

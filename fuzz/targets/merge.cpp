@@ -1,4 +1,5 @@
-// Merges by the exported C function, sound and wrecked: none touches what is not its own, and sound ones are inside their bound.
+// Merges by the exported C function, sound and wrecked: none touches what is not its own, and sound ones are inside
+// their bound.
 //
 // Bytes → an attest_merge_call, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, lists, numbers,
 // contents, memory that tensors share). The exported C function of the built-in kernel gets it. A malformed call is
@@ -20,7 +21,8 @@ using namespace attest;
 using fuzz::merge_under_test;
 using fuzz::require;
 
-/// What the built-in kernel claims: fast::merge_model, and one rounding to the type of the answer where that is narrower.
+/// What the built-in kernel claims: fast::merge_model, and one rounding to the type of the answer where that is
+/// narrower.
 template <class T>
 audit::contract claim_of(problem::element_type answer) {
   audit::contract claim;

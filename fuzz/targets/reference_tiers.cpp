@@ -47,7 +47,8 @@ void compare_widths(problem::instance<T> const& p, reference::enclosed_row<Narro
   }
   if (a.kind != row_kind::finite) return;
   require(meets(reference::compiled::log_sum_exp(a), reference::compiled::log_sum_exp(b)), "LSEs overlap");
-  for (std::size_t n = 0; n < a.keys.size(); ++n) require(meets(reference::compiled::weight(a, n), reference::compiled::weight(b, n)), "weights overlap");
+  for (std::size_t n = 0; n < a.keys.size(); ++n)
+    require(meets(reference::compiled::weight(a, n), reference::compiled::weight(b, n)), "weights overlap");
 }
 
 /// mid + low ± radius against the ball tier's ball. `low` belongs to a double word, in f64.
@@ -63,8 +64,10 @@ template <class T>
 void compare_machine(problem::instance<T> const& p, reference::machine::certified_row const& got,
                      reference::enclosed_row<128, T> const& exact) {
   if (got.handed_over) return;
-  require(exact.kind == row_kind::finite && exact.real_keys().size() == got.keys.size(), "the machine tier answers finite rows");
-  require(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)), "the machine tier's LSE contains the exact one");
+  require(exact.kind == row_kind::finite && exact.real_keys().size() == got.keys.size(),
+          "the machine tier answers finite rows");
+  require(contains(got.lse, got.lse_low, got.lse_radius, reference::compiled::log_sum_exp(exact)),
+          "the machine tier's LSE contains the exact one");
   for (std::size_t n = 0; n < got.keys.size(); ++n) {
     ball<128> const truth = reference::compiled::weight(exact, n);
     require(got.keys[n] == exact.keys[n].j, "the machine tier sees the same keys");
@@ -75,7 +78,8 @@ void compare_machine(problem::instance<T> const& p, reference::machine::certifie
     if (!(got.o_radius[c] < reference::infinity)) continue;
     auto const truth = reference::compiled::output(p, exact, static_cast<std::int64_t>(c));
     require(truth.kind == value_kind::finite, "the machine tier answers finite columns");
-    require(contains(got.o[c], got.o_low.empty() ? 0 : got.o_low[c], got.o_radius[c], truth.value), "the machine tier's outputs contain the exact ones");
+    require(contains(got.o[c], got.o_low.empty() ? 0 : got.o_low[c], got.o_radius[c], truth.value),
+            "the machine tier's outputs contain the exact ones");
   }
 }
 
@@ -90,11 +94,13 @@ void compare_arb(problem::instance<T> const& p, reference::enclosed_row<128, T> 
     return !(a.low().rounded_down() > reference::upper(b)) && !(a.high().rounded_up() < reference::lower(b));
   };
   require(overlaps(arb.log_sum_exp(), reference::compiled::log_sum_exp(exact)), "Arb's LSE overlaps");
-  for (std::size_t n = 0; n < exact.keys.size(); ++n) require(overlaps(arb.weight(n), reference::compiled::weight(exact, n)), "Arb's weights overlap");
+  for (std::size_t n = 0; n < exact.keys.size(); ++n)
+    require(overlaps(arb.weight(n), reference::compiled::weight(exact, n)), "Arb's weights overlap");
   ball<128> const kept = reference::kept_part<128>(p);
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
     auto const o = reference::compiled::output(p, exact, c);
-    require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value * kept), "Arb's outputs overlap");
+    require(o.kind != value_kind::finite || overlaps(arb.output(static_cast<std::size_t>(c)), o.value * kept),
+            "Arb's outputs overlap");
   }
 }
 #else
@@ -120,7 +126,8 @@ void compare(problem::instance<T> const& p) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
+  fuzz::decoded const in =
+      fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 24, .d = 8, .dv = 5, .f64_part = 1});
   auto const targets = reference::machine::simd_targets();
   reference::machine::use_simd_target(targets[in.header[fuzz::choice] % targets.size()]);
   fuzz::in_each_base(in.problem, [](auto const& p) { compare(p); });

@@ -3,10 +3,11 @@
 // To f16, bf16, f32 or f64 (the input's choice), of problems of every element type: the machine tier
 // first gives the ball tier's bits, and balls of 256 and 512 bits never lie beyond a boundary of the rounded value.
 
+#include "reference/compiled/rounding.hpp"
+
 #include "fuzz/support/problem_bytes.hpp"
 #include "fuzz/support/require.hpp"
 #include "reference/bound/lse_base.hpp"
-#include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
 
@@ -26,7 +27,8 @@ auto bits_of(E x) {
 template <class E>
 std::int64_t number_of(E x) {
   auto const raw = static_cast<std::uint64_t>(bits_of(x));
-  std::uint64_t const sign = std::uint64_t{1} << (reference::float_format<E>::fraction + reference::float_format<E>::exponent);
+  std::uint64_t const sign = std::uint64_t{1}
+                             << (reference::float_format<E>::fraction + reference::float_format<E>::exponent);
   auto const size = static_cast<std::int64_t>(raw & (sign - 1));
   return raw & sign ? -size : size;
 }
@@ -45,7 +47,8 @@ bool permits(ball<W> const& truth, Target rounded) {
     if (reference::certain_sign(below) < 0) return false;
     if (below.is_exact() && below.mid.sign() == 0 && n % 2 != 0) return false;
   }
-  bool const negative = bits_of(rounded) >> (reference::float_format<Target>::fraction + reference::float_format<Target>::exponent) != 0;
+  bool const negative =
+      bits_of(rounded) >> (reference::float_format<Target>::fraction + reference::float_format<Target>::exponent) != 0;
   int const sign = reference::certain_sign(truth);
   return negative ? sign <= 0 && !(truth.is_exact() && truth.mid.sign() == 0) : sign >= 0;
 }
@@ -60,7 +63,8 @@ struct row_check {
   template <class Exactly, class Enclosure>
   void element(Target got, Exactly&& exactly, Enclosure&& enclosure) const {
     auto const expected = exactly();
-    require(bits_of(got) == bits_of(expected.value_or(reference::quiet_nan<Target>())), "the machine tier first, or the ball tier alone: the same bits");
+    require(bits_of(got) == bits_of(expected.value_or(reference::quiet_nan<Target>())),
+            "the machine tier first, or the ball tier alone: the same bits");
     if (!expected) {  // the theorem of docs/rounding.md knows nothing of tanh
       require(p.softcap() > 0, "some width decides");
       return;
@@ -85,20 +89,21 @@ struct row_check {
         return sums ? reference::compiled::rounded_output<Target>(p, first, c, *sums)
                     : reference::compiled::rounded_output<Target>(p, first, c);
       };
-      element(got.o[at], rounded,
-              [&](auto const& row) { return reference::compiled::output(p, row, c).value; });
+      element(got.o[at], rounded, [&](auto const& row) { return reference::compiled::output(p, row, c).value; });
     }
     if (first.kind != row_kind::finite) return;
-    element(got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first, *sums); },
-            [&](auto const& row) { return reference::in_base(p.base(), reference::compiled::log_sum_exp(row)); });
+    element(
+        got.lse, [&] { return reference::compiled::rounded_log_sum_exp<Target>(first, *sums); },
+        [&](auto const& row) { return reference::in_base(p.base(), reference::compiled::log_sum_exp(row)); });
     std::size_t at = 0;
     for (std::size_t j = 0; j < got.weights.size(); ++j) {
       if (at == first.keys.size() || first.keys[at].j != static_cast<std::int64_t>(j)) {
         require(bits_of(got.weights[j]) == 0, "a key without weight has weight 0");
         continue;
       }
-      element(got.weights[j], [&] { return reference::compiled::rounded_weight<Target>(first, at, *sums); },
-              [&](auto const& row) { return reference::compiled::weight(row, at); });
+      element(
+          got.weights[j], [&] { return reference::compiled::rounded_weight<Target>(first, at, *sums); },
+          [&](auto const& row) { return reference::compiled::weight(row, at); });
       ++at;
     }
   }
@@ -115,7 +120,8 @@ void check(problem::instance<T> const& p) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
-  fuzz::decoded const in = fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
+  fuzz::decoded const in =
+      fuzz::decode({data, size}, {.b = 1, .groups = 2, .hk = 1, .n = 3, .m = 12, .d = 6, .dv = 3, .f64_part = 1});
   fuzz::in_each_base(in.problem, [&](auto const& p) {
     switch (in.header[fuzz::choice] % 4) {
       case 0: return check<float>(p);

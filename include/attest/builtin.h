@@ -1,5 +1,5 @@
-/* The built-in kernel, libattest_kernel: what it exports beside the functions of attest/kernel.h. Programs that link it include
- * this header; the author of another kernel needs none of it, and no audit calls it. */
+/* The built-in kernel, libattest_kernel: what it exports beside the functions of attest/kernel.h. Programs that link it
+ * include this header; the author of another kernel needs none of it, and no audit calls it. */
 #ifndef ATTEST_BUILTIN_H
 #define ATTEST_BUILTIN_H
 
@@ -11,11 +11,11 @@ extern "C" {
 
 /* attest_attention for tensors of bf16, by the processor's dot products of bf16 and with weights rounded to it. Returns
  * UNSUPPORTED for other types, and on a processor without such products. */
-ATTEST_EXPORT attest_status attest_attention_bf16_dot(const attest_call *call) ATTEST_NOEXCEPT;
+ATTEST_EXPORT attest_status attest_attention_bf16_dot(attest_call const* call) ATTEST_NOEXCEPT;
 
-/* The same by products of tiles: by AMX, or with the same bits more slowly by AVX2 and FMA. Returns UNSUPPORTED on a processor
- * with neither. */
-ATTEST_EXPORT attest_status attest_attention_bf16_tiles(const attest_call *call) ATTEST_NOEXCEPT;
+/* The same by products of tiles: by AMX, or with the same bits more slowly by AVX2 and FMA. Returns UNSUPPORTED on a
+ * processor with neither. */
+ATTEST_EXPORT attest_status attest_attention_bf16_tiles(attest_call const* call) ATTEST_NOEXCEPT;
 
 /* Frees the memory that the kernel keeps from call to call, except what calls on other threads are using. */
 ATTEST_EXPORT void attest_release_memory(void) ATTEST_NOEXCEPT;

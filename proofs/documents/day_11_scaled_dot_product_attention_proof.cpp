@@ -4,10 +4,10 @@
 #include "proofs/documents/dot_product_moments.hpp"
 #include "proofs/documents/exact_weights.hpp"
 #include "proofs/worked_example.hpp"
+#include "reference/real/sqrt.hpp"
 #include "reference/textbook/distribution_entropy.hpp"
 #include "reference/textbook/softmax.hpp"
 #include "reference/textbook/softmax_jacobian.hpp"
-#include "reference/real/sqrt.hpp"
 
 namespace attest::proofs {
 namespace {
@@ -31,20 +31,22 @@ static_assert(prints(softmax_jacobian(saturated, 0, 0), "0.000090783372541547843
 
 // --- 11.7 "Testing Dimensions and Properties" ----------------------------------------------------------------------
 
-static_assert([] {
-  std::array<float, 2 * 7 * 64> const data{};
-  problem::arguments<float> arguments;
-  arguments.q = {data.data(), problem::layout::compact({2, 5, 64})};
-  arguments.k = {data.data(), problem::layout::compact({2, 7, 64})};
-  arguments.v = {data.data(), problem::layout::compact({2, 7, 32})};
-  auto const instance = problem::instance<float>::make(arguments).value();
-  std::array<float, 2 * 5 * 32> o{};
-  std::array<float, 2 * 5 * 7> weights{};
-  problem::output_tensors<float> tensors;
-  tensors.o = {o.data(), problem::layout::compact({2, 5, 32})};
-  tensors.weights = problem::tensor<float>{weights.data(), problem::layout::compact({2, 5, 7})};
-  return static_cast<bool>(problem::outputs<float>::make(instance, tensors));
-}(), "day11/shapes: right: (batch, n_q, n_k, d_k, d_v) = (2, 5, 7, 64, 32) gives (2, 5, 32) and (2, 5, 7)");
+static_assert(
+    [] {
+      std::array<float, 2 * 7 * 64> const data{};
+      problem::arguments<float> arguments;
+      arguments.q = {data.data(), problem::layout::compact({2, 5, 64})};
+      arguments.k = {data.data(), problem::layout::compact({2, 7, 64})};
+      arguments.v = {data.data(), problem::layout::compact({2, 7, 32})};
+      auto const instance = problem::instance<float>::make(arguments).value();
+      std::array<float, 2 * 5 * 32> o{};
+      std::array<float, 2 * 5 * 7> weights{};
+      problem::output_tensors<float> tensors;
+      tensors.o = {o.data(), problem::layout::compact({2, 5, 32})};
+      tensors.weights = problem::tensor<float>{weights.data(), problem::layout::compact({2, 5, 7})};
+      return static_cast<bool>(problem::outputs<float>::make(instance, tensors));
+    }(),
+    "day11/shapes: right: (batch, n_q, n_k, d_k, d_v) = (2, 5, 7, 64, 32) gives (2, 5, 32) and (2, 5, 7)");
 static_assert(exactly_sums_to_1<3>({10, 0, 0}) && nearly_sums_to(saturated, 1),
               "day11/weights-sum: right: softmax([10, 0, 0]) sums to exactly 1");
 static_assert(agrees(deviation_of_signs(512), "22.63", "22.62741699796952"),
@@ -75,24 +77,28 @@ constexpr problem::instance<float> causal(bool by_mask) {
   return problem::instance<float>::make(arguments).value();
 }
 
-static_assert([] {
-  for (std::int64_t i = 0; i < 4; ++i)
-    for (std::int64_t j = 0; j < 4; ++j)
-      if (reference::visible(causal(true), 0, 0, i, j) != (j <= i) ||
-          reference::visible(causal(false), 0, 0, i, j) != (j <= i))
-        return false;
-  return true;
-}(), "day11/causal-mask: right: tril of ones is [1 0 0 0; 1 1 0 0; 1 1 1 0; 1 1 1 1], position i attends to j <= i");
+static_assert(
+    [] {
+      for (std::int64_t i = 0; i < 4; ++i)
+        for (std::int64_t j = 0; j < 4; ++j)
+          if (reference::visible(causal(true), 0, 0, i, j) != (j <= i) ||
+              reference::visible(causal(false), 0, 0, i, j) != (j <= i))
+            return false;
+      return true;
+    }(),
+    "day11/causal-mask: right: tril of ones is [1 0 0 0; 1 1 0 0; 1 1 1 0; 1 1 1 1], position i attends to j <= i");
 
-static_assert([] {
-  for (std::int64_t i = 0; i < 4; ++i) {
-    reference::enclosed_row<width, float> row;
-    enclose_row(causal(true), 0, 0, i, row);
-    if (static_cast<std::int64_t>(row.keys.size()) != i + 1) return false;  // the others have weight 0
-    if (i == 0 && !exactly(weight(row, 0), 1)) return false;
-  }
-  return true;
-}(), "day11/causal-weights: right: row 0 is exactly [1, 0, 0, 0] and the upper triangle is 0");
+static_assert(
+    [] {
+      for (std::int64_t i = 0; i < 4; ++i) {
+        reference::enclosed_row<width, float> row;
+        enclose_row(causal(true), 0, 0, i, row);
+        if (static_cast<std::int64_t>(row.keys.size()) != i + 1) return false;  // the others have weight 0
+        if (i == 0 && !exactly(weight(row, 0), 1)) return false;
+      }
+      return true;
+    }(),
+    "day11/causal-weights: right: row 0 is exactly [1, 0, 0, 0] and the upper triangle is 0");
 
 // --- "E11.1 Hand Computation" --------------------------------------------------------------------------------------
 // Q = [1 0; 0 1; 1 1], K = V = [1 0; 0 1; 0.5 0.5], d_k = 2. The document asks, the compiler answers.
@@ -112,12 +118,12 @@ static_assert(e11_1.dot_is(2, 0, 1) && e11_1.dot_is(2, 1, 1) && e11_1.dot_is(2, 
 // 2. "Scale by √d_k = √2 ≈ 1.414"
 static_assert(agrees(number(2) * reference::inverse_sqrt<width>(2), "1.414", "1.414213562373095"),
               "day11/e11.1-sqrt-2: right: the square root of 2 is about 1.414");
-static_assert(prints(solved.S[0], {"0.707106781186547524400844", "0.000000000000000000000000",
-                                   "0.353553390593273762200422"}) &&
-                  prints(solved.S[1], {"0.000000000000000000000000", "0.707106781186547524400844",
-                                       "0.353553390593273762200422"}) &&
-                  prints(solved.S[2], {"0.707106781186547524400844", "0.707106781186547524400844",
-                                       "0.707106781186547524400844"}),
+static_assert(prints(solved.S[0],
+                     {"0.707106781186547524400844", "0.000000000000000000000000", "0.353553390593273762200422"}) &&
+                  prints(solved.S[1],
+                         {"0.000000000000000000000000", "0.707106781186547524400844", "0.353553390593273762200422"}) &&
+                  prints(solved.S[2],
+                         {"0.707106781186547524400844", "0.707106781186547524400844", "0.707106781186547524400844"}),
               "day11/e11.1-scaled: answer: row 1 of QK'/sqrt(2); rows 2 and 3 hold the same numbers");
 
 // 3. "Apply softmax row-wise to get the attention weight matrix A"

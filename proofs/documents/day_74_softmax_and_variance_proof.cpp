@@ -2,9 +2,9 @@
 // [5, 10, 7], and why √d. docs/documents.md is the table.
 #include "proofs/documents/gaussian_dot_product.hpp"
 #include "proofs/worked_example.hpp"
+#include "reference/real/sqrt.hpp"
 #include "reference/textbook/projection.hpp"
 #include "reference/textbook/softmax.hpp"
-#include "reference/real/sqrt.hpp"
 #include "reference/textbook/variance.hpp"
 
 namespace attest::proofs {
@@ -39,13 +39,15 @@ static_assert(agrees(standard_error(3), "0.190", "0.1897366596101028") &&
 
 using matrix = std::array<float, 9>;
 constexpr matrix Q{2, 1, 3, 1, 2, 1, 0, 1, 2}, K{1, 0, 2, 2, 1, 0, 1, 3, 1}, printed{5, 10, 7, 6, 5, 3, 4, 7, 2};
-static_assert([] {
-  auto const product = reference::project<float>(Q, K, 3, 3, 3);
-  for (std::int64_t i = 0; i < 3; ++i)
-    for (std::int64_t j = 0; j < 3; ++j)
-      if (product.is(i, j, printed[static_cast<std::size_t>(3 * i + j)]) == (i == 0 && j == 0)) return false;
-  return product.is(0, 0, 7) && !reference::project_transposed<float>(Q, K, 3, 3, 3).is(printed);
-}(), "day74/our-matrices: wrong: [[5,10,7],[6,5,3],[4,7,2]] is not QK'; it is Q.K, with 5 for 7 at the start");
+static_assert(
+    [] {
+      auto const product = reference::project<float>(Q, K, 3, 3, 3);
+      for (std::int64_t i = 0; i < 3; ++i)
+        for (std::int64_t j = 0; j < 3; ++j)
+          if (product.is(i, j, printed[static_cast<std::size_t>(3 * i + j)]) == (i == 0 && j == 0)) return false;
+      return product.is(0, 0, 7) && !reference::project_transposed<float>(Q, K, 3, 3, 3).is(printed);
+    }(),
+    "day74/our-matrices: wrong: [[5,10,7],[6,5,3],[4,7,2]] is not QK'; it is Q.K, with 5 for 7 at the start");
 
 static_assert(agrees(exp(number(5)), "148.4", "148.41315910257660"), "day74/exp-5: right: exp(5)");
 static_assert(agrees(exp(number(10)), "22026.5", "22026.46579480671652"), "day74/exp-10: right: exp(10)");

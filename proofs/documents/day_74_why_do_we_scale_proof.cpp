@@ -29,8 +29,7 @@ static_assert(!project(W_Q).is(printed_Q) && !project_transposed(W_Q).is(printed
               "day74/query-matrix: wrong: neither E.W_Q nor E.W_Q' is the printed Q, which is E itself");
 static_assert(!project(W_K).is(printed_K) && !project_transposed(W_K).is(printed_K),
               "day74/key-matrix: wrong: neither E.W_K nor E.W_K' is the printed K");
-static_assert(project(W_Q).is(Q_of_W) && project(W_K).is(K_of_W),
-              "day74/true-projections: answer: E.W_Q and E.W_K");
+static_assert(project(W_Q).is(Q_of_W) && project(W_K).is(K_of_W), "day74/true-projections: answer: E.W_Q and E.W_K");
 static_assert(project_transposed(W_Q).is(Q_of_WT) && project_transposed(W_K).is(K_of_WT),
               "day74/true-projections-transposed: answer: E.W_Q' and E.W_K'");
 static_assert(project(W_V).is(E) && project_transposed(W_V).is(E), "day74/value-matrix: holds: W_V = I, so V = E");
@@ -115,8 +114,8 @@ static_assert(misprinted(population * third, "2.30", "1.81069958847737") &&
               "day74/variance-scaled: wrong: 2.30 is neither variance of the scaled scores, but 6.89/3");
 static_assert(deviations_of_scaled_scores == with_root_3{81 * 9 * 9 * 440 / (3 * 81), 0} &&
                   deviations_of_scaled_scores == with_root_3{81 * 9 * 8 * 55 / (3 * 9), 0} &&
-                  nearly_equal(reference::population_variance(scaled_scores), population * third) &&
-                  nearly_equal(reference::sample_variance(scaled_scores), sample * third),
+                  nearly_equal(reference::population_variance(scaled_scores), population* third) &&
+                  nearly_equal(reference::sample_variance(scaled_scores), sample* third),
               "day74/variance-rule: right: Var(cX) = c^2 Var(X) exactly, 440/81/3 and 55/9/3, for the nine scores and "
               "c = 1/sqrt(3)");
 
@@ -150,12 +149,14 @@ static_assert(prints(without_scale.A[2],
 static_assert(prints(without_scale.entropy,
                      {"0.7906026117044921955486", "0.1290831335465860738009", "0.6448021178548700502836"}),
               "day74/entropy-unscaled: answer: entropies without scaling");
-static_assert([] {
-  for (auto const& row : without_scale.A)
-    for (auto const& weight : row)
-      if (reference::rounds_to(weight, "0.95") != reference::decision::no) return false;
-  return true;
-}(), "day74/extreme-softmax: wrong: no unscaled weight is about 0.95");
+static_assert(
+    [] {
+      for (auto const& row : without_scale.A)
+        for (auto const& weight : row)
+          if (reference::rounds_to(weight, "0.95") != reference::decision::no) return false;
+      return true;
+    }(),
+    "day74/extreme-softmax: wrong: no unscaled weight is about 0.95");
 static_assert(below(without_scale.entropy[0], solved.entropy[0]) &&
                   below(without_scale.entropy[1], solved.entropy[1]) &&
                   below(without_scale.entropy[2], solved.entropy[2]),

@@ -12,12 +12,14 @@ namespace attest::proofs {
 namespace {
 
 // "Query = XW_Qᵀ"
-static_assert([] {
-  constexpr std::array<float, 3> X{2, 1, 3};
-  constexpr std::array<float, 6> W{1, 0, 1, 0, 1, 0};  // a linear layer with 2 outputs of 3 inputs
-  constexpr std::array<float, 2> query{5, 1};
-  return reference::project_transposed<float>(X, W, 1, 3, 2).is(query);
-}(), "note/projection: holds: XW' of a linear layer, on an example");
+static_assert(
+    [] {
+      constexpr std::array<float, 3> X{2, 1, 3};
+      constexpr std::array<float, 6> W{1, 0, 1, 0, 1, 0};  // a linear layer with 2 outputs of 3 inputs
+      constexpr std::array<float, 2> query{5, 1};
+      return reference::project_transposed<float>(X, W, 1, 3, 2).is(query);
+    }(),
+    "note/projection: holds: XW' of a linear layer, on an example");
 
 // "the expected value of the dot product is still 0, but its variance increases": Var(Q·K) = Σ Var(Q_i)·Var(K_i) = d_k.
 
@@ -49,23 +51,27 @@ static_assert(exactly(deviation_of_signs(256), 16),
 constexpr auto hard = reference::softmax(std::array<number, 3>{100, 0, 0});
 static_assert(below(number(1) - number(1).scaled_by_power_of_two(-100), hard[0]),
               "note/hard-selection: right: softmax([100, 0, 0]) is one-hot to within 2^-100");
-static_assert([] {
-  for (std::int64_t i = 0; i < 3; ++i)
-    for (std::int64_t j = 0; j < 3; ++j)
-      if (!below(absolute(softmax_jacobian(hard, i, j)), number(1).scaled_by_power_of_two(-100))) return false;
-  return true;
-}(), "note/derivative: right: every derivative of that softmax is below 2^-100");
+static_assert(
+    [] {
+      for (std::int64_t i = 0; i < 3; ++i)
+        for (std::int64_t j = 0; j < 3; ++j)
+          if (!below(absolute(softmax_jacobian(hard, i, j)), number(1).scaled_by_power_of_two(-100))) return false;
+      return true;
+    }(),
+    "note/derivative: right: every derivative of that softmax is below 2^-100");
 
 // "the value vector V is introduced to separate the roles of keys and values"
-static_assert([] {
-  worked_example<2, 3, 2, 2> example{.q = {1, 2, 0, -1}, .k = {1, 1, 2, 0, -1, 3}, .v = {1, 2, 3, 4, 5, 6}};
-  auto const A = example.solve().A;
-  auto const first = example.dots(0), second = example.dots(1);
-  example.v = {-7, 0, 0, 0.5, 100, 3};
-  auto const again = example.solve().A;
-  return example.dots(0) == first && example.dots(1) == second && nearly_equal(A[0], again[0]) &&
-         nearly_equal(A[1], again[1]);
-}(), "note/values: right: on an example another V leaves the scores, and so the weights, exactly as they are");
+static_assert(
+    [] {
+      worked_example<2, 3, 2, 2> example{.q = {1, 2, 0, -1}, .k = {1, 1, 2, 0, -1, 3}, .v = {1, 2, 3, 4, 5, 6}};
+      auto const A = example.solve().A;
+      auto const first = example.dots(0), second = example.dots(1);
+      example.v = {-7, 0, 0, 0.5, 100, 3};
+      auto const again = example.solve().A;
+      return example.dots(0) == first && example.dots(1) == second && nearly_equal(A[0], again[0]) &&
+             nearly_equal(A[1], again[1]);
+    }(),
+    "note/values: right: on an example another V leaves the scores, and so the weights, exactly as they are");
 
 }  // namespace
 }  // namespace attest::proofs

@@ -37,13 +37,15 @@ static_assert(below(weights[1], weights[0]) && below(weights[2], weights[1]),
 
 // "attention_weights = softmax(scores, axis=-1)", but Step 3 defines softmax(x) over all of x: called on a matrix it
 // divides by the sum of all rows.
-static_assert([] {
-  number const diagonal = reference::inverse_sqrt<width>(2);
-  auto const global = reference::softmax(std::array<number, 4>{diagonal, 0, 0, diagonal});
-  auto const exact = exact_softmax<4>({1, 0, 0, 1});  // in units of 1/√2
-  return prints(global[0], "0.33488077466333") && !overlap(global[0], solved.A[0][0]) &&
-         exact[0] + exact[1] == fraction(1, 2) && exact[2] + exact[3] == fraction(1, 2);
-}(), "math/axis: wrong: softmax as defined takes no axis; on the scores of the example its rows sum to 1/2, not 1");
+static_assert(
+    [] {
+      number const diagonal = reference::inverse_sqrt<width>(2);
+      auto const global = reference::softmax(std::array<number, 4>{diagonal, 0, 0, diagonal});
+      auto const exact = exact_softmax<4>({1, 0, 0, 1});  // in units of 1/√2
+      return prints(global[0], "0.33488077466333") && !overlap(global[0], solved.A[0][0]) &&
+             exact[0] + exact[1] == fraction(1, 2) && exact[2] + exact[3] == fraction(1, 2);
+    }(),
+    "math/axis: wrong: softmax as defined takes no axis; on the scores of the example its rows sum to 1/2, not 1");
 
 // "Computational Complexity"
 static_assert(4096 * 4096 == 16'777'216 && 4096 * 4096 == 16 << 20,

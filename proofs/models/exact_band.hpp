@@ -1,5 +1,6 @@
-// fast/algorithm/band.hpp against the definition of visibility, reference/attention/visibility.hpp: every small band, strip by strip, in
-// what the kernel asks: visible_keys, view_of, and for a view and a block of keys intersection and contains.
+// fast/algorithm/band.hpp against the definition of visibility, reference/attention/visibility.hpp: every small band,
+// strip by strip, in what the kernel asks: visible_keys, view_of, and for a view and a block of keys intersection and
+// contains.
 #pragma once
 
 #include <array>
@@ -49,7 +50,8 @@ constexpr bool view_is_right(fast::strip_view const& view, unsigned to_any, unsi
   return true;
 }
 
-/// Is everything that fast/algorithm/band.hpp says of `where` so, pair by pair, for up to `size` queries a head and keys?
+/// Is everything that fast/algorithm/band.hpp says of `where` so, pair by pair, for up to `size` queries a head and
+/// keys?
 ///
 /// A strip is 1 to 3 rows of a block whose row r is query r mod n: it may run from the last query of a head to the
 /// first of the next one, and see two intervals of keys with a hole between. With a mask no key is surely visible to

@@ -1,5 +1,5 @@
-// The lazy model with partial rows: what proofs/models/lazy_softmax_proof.cpp proves, with merges in between. (τ = 2 is a file of
-// its own: g++ needs a GiB for each.)
+// The lazy model with partial rows: what proofs/models/lazy_softmax_proof.cpp proves, with merges in between. (τ = 2 is
+// a file of its own: g++ needs a GiB for each.)
 #include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {

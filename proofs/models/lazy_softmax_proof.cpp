@@ -1,6 +1,6 @@
-// A model: absorb_block and merge of fast/algorithm/online_softmax.hpp with the lazy steps of proofs/models/online_softmax.hpp, which
-// no kernel in fast/ runs, are softmax too. By the compiler for up to 4 keys, here; for more by
-// tests/proofs/online_softmax_exact_test.cpp.
+// A model: absorb_block and merge of fast/algorithm/online_softmax.hpp with the lazy steps of
+// proofs/models/online_softmax.hpp, which no kernel in fast/ runs, are softmax too. By the compiler for up to 4 keys,
+// here; for more by tests/proofs/online_softmax_exact_test.cpp.
 #include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {
@@ -27,9 +27,11 @@ constexpr rational reference_after(key_kind a, key_kind b, lazily const& how) {
   return row.m;
 }
 using enum key_kind;
-static_assert(reference_after(zero, one, tau_1) == rational{0, 1} && reference_after(one, three, tau_2) == rational{1, 1},
+static_assert(reference_after(zero, one, tau_1) == rational{0, 1} &&
+                  reference_after(one, three, tau_2) == rational{1, 1},
               "lazy: a maximum that grows by no more than tau leaves the reference where it is");
-static_assert(reference_after(one, three, tau_1) == rational{3, 1} && reference_after(zero, three, tau_2) == rational{3, 1},
+static_assert(reference_after(one, three, tau_1) == rational{3, 1} &&
+                  reference_after(zero, three, tau_2) == rational{3, 1},
               "lazy: a maximum that grows by more than tau becomes the reference");
 static_assert(reference_after(three, zero, tau_1) == rational{3, 1}, "lazy: the reference never falls");
 static_assert(reference_after(masked, zero, tau_2) == rational{0, 1},

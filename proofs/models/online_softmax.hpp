@@ -1,7 +1,7 @@
-// Models of what surrounds absorb_block and merge of fast/algorithm/online_softmax.hpp, number by number: the row steps that the
-// kernel's vector loops (fast/simd/exponential-inl.hpp) implement, the fold of l, the final division; and a variant that no kernel
-// in fast/ runs, lazy rescaling. tests/fast/online_softmax_test.cpp holds the vector loops to the eager steps and the
-// fold.
+// Models of what surrounds absorb_block and merge of fast/algorithm/online_softmax.hpp, number by number: the row steps
+// that the kernel's vector loops (fast/simd/exponential-inl.hpp) implement, the fold of l, the final division; and a
+// variant that no kernel in fast/ runs, lazy rescaling. tests/fast/online_softmax_test.cpp holds the vector loops to
+// the eager steps and the fold.
 #pragma once
 
 #include <array>
@@ -42,7 +42,8 @@ struct eager_rescaling {
 
 /// m stays where it is until the maximum lies more than τ above it. A model: nothing in fast/ rescales lazily.
 ///
-/// Requires  A::weight(s, m) = e^{s−m} for s ≤ m + τ. Partial rows are merged with the larger of their references, never
+/// Requires  A::weight(s, m) = e^{s−m} for s ≤ m + τ. Partial rows are merged with the larger of their references,
+/// never
 ///           lazily: it is at most τ below the larger of the maxima; the smaller one could be 2τ below it
 /// Ensures   m ≤ max ≤ m + τ for the keys seen so far; m is their maximum or an earlier one
 template <class N>
@@ -64,7 +65,7 @@ struct plain_rows {
 
   /// m_i ← max(m_i, max_j s_ij), or m_i where that is near enough; factor_i = e^{old m_i − m_i}.
   constexpr void update_max(number const* S, std::int64_t rows, fast::interval const& keys,
-                       fast::row_states<number> const& states) const {
+                            fast::row_states<number> const& states) const {
     for (std::int64_t i = 0; i < rows; ++i) {
       number largest = A::minus_infinity();
       for (std::int64_t j = keys.first; j < keys.last; ++j) largest = A::larger(largest, S[i * stride + j]);
@@ -76,7 +77,7 @@ struct plain_rows {
 
   /// s_ij ← e^{s_ij−m_i} and l_i ← l_i·factor_i + Σ_j s_ij, lane by lane.
   constexpr void exponentiate(number* S, std::int64_t rows, fast::interval const& keys,
-                       fast::row_states<number> const& states) const {
+                              fast::row_states<number> const& states) const {
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t lane = 0; lane < lanes; ++lane) {
         number sum{};

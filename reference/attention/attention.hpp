@@ -3,8 +3,8 @@
 //   O_ic = Σ_j π_ij·v_jc,  π_ij = e^(s_ij − m_i)/Z_i,  Z_i = Σ_j e^(s_ij − m_i),  LSE_i = m_i + ln Z_i
 //
 // over the keys visible to query i, s_ij = softcap(σ·(q_i·k_j)) + b_ij, m_i = max_j s_ij. A sink is one more key of the
-// row, with the score t and the value 0. Dropout replaces v_jc by [keep_ij]·v_jc/(1 − p). docs/semantics.md states every
-// rule.
+// row, with the score t and the value 0. Dropout replaces v_jc by [keep_ij]·v_jc/(1 − p). docs/semantics.md states
+// every rule.
 #pragma once
 
 #include <cstdint>
@@ -59,10 +59,10 @@ struct enclosed_row {
   std::int64_t b = 0, h = 0, i = 0;
   row_kind kind = row_kind::empty;
   score_rule rule{};
-  std::vector<enclosed_key<W, T>> keys;      ///< visible, finite score; then the sink, if it is finite
-  std::vector<std::int64_t> without_weight;  ///< visible, score −∞
-  ball<W> max_score{};                       ///< m
-  ball<W> normaliser{};                      ///< Z, in [1, number of keys]
+  std::vector<enclosed_key<W, T>> keys;                   ///< visible, finite score; then the sink, if it is finite
+  std::vector<std::int64_t> without_weight;               ///< visible, score −∞
+  ball<W> max_score{};                                    ///< m
+  ball<W> normaliser{};                                   ///< Z, in [1, number of keys]
   number_class empty_lse = number_class::minus_infinity;  ///< the LSE of an empty row: −∞, or its sink's +∞ or NaN
 
   constexpr bool has_sink() const noexcept { return !keys.empty() && keys.back().j == sink_index; }
@@ -261,8 +261,9 @@ constexpr ball<W> log_sum_exp(enclosed_row<W, T> const& row) noexcept {
   return row.max_score + log(row.normaliser);
 }
 
-/// Entropy of the row's weights, the sink's too, in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm. Requires row.kind
-/// finite. (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one logarithm each.)
+/// Entropy of the row's weights, the sink's too, in nats: −Σ π_j·ln π_j = ln Z − Σ π_j·(s_j − m), one logarithm.
+/// Requires row.kind finite. (reference/textbook/distribution_entropy.hpp takes the weights of any distribution, one
+/// logarithm each.)
 template <unsigned W, class T>
 constexpr ball<W> entropy(enclosed_row<W, T> const& row) noexcept {
   ball<W> sum;

@@ -22,8 +22,8 @@ constexpr exponential_sums<T> sums_of(enclosed_row<W, T> const& row) {
 
 namespace detail {
 
-/// Are more than nine values of Target possible? Then a narrower enclosure is cheaper than bisection. (Fewer may be left
-/// at any width: the ends of an enclosure are doubles, at least 2^−1074 apart.)
+/// Are more than nine values of Target possible? Then a narrower enclosure is cheaper than bisection. (Fewer may be
+/// left at any width: the ends of an enclosure are doubles, at least 2^−1074 apart.)
 template <class Target, unsigned W>
 constexpr bool is_wide(ball<W> const& enclosure) noexcept {
   std::int64_t const low = nearest_ordinal<Target>(lower(enclosure)), high = nearest_ordinal<Target>(upper(enclosure));

@@ -180,9 +180,9 @@ class newton_sum {
       for (auto const& term : terms.subspan(first, end - first))
         coefficients.push_back(big_integer::from(term.coefficient.value).shifted_down(common));
       std::array const ends{terms.front(), terms[first]};
-      clusters_.push_back({score_differences::of_terms(rule, std::span<exponential_term<T> const>(ends)),
-                           newton_form(score_differences::of_terms(rule, terms.subspan(first, end - first)),
-                                       std::move(coefficients))});
+      clusters_.push_back(
+          {score_differences::of_terms(rule, std::span<exponential_term<T> const>(ends)),
+           newton_form(score_differences::of_terms(rule, terms.subspan(first, end - first)), std::move(coefficients))});
     }
     magnitude size;
     for (std::size_t at = clusters_.size(); at-- > 0;) {

@@ -1,8 +1,8 @@
 // Σ c_g·2^(x_g) for dyadic x_g, without the part of it that vanishes: 2^x is algebraic, so that unequal powers may
 // cancel, as in 2^1 − 2^0 − 2^0.
 //
-// Theorem T6 (docs/rounding.md, "Merges in base 2"). The sum is 0 iff for each residue r of the x_g mod 1 the dyadic number
-// Σ_{x_g ≡ r} 2^⌊x_g⌋·c_g is 0.
+// Theorem T6 (docs/rounding.md, "Merges in base 2"). The sum is 0 iff for each residue r of the x_g mod 1 the dyadic
+// number Σ_{x_g ≡ r} 2^⌊x_g⌋·c_g is 0.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,8 @@ class powers_of_two {
     });
     residue_.resize(rests.size());
     for (std::size_t at = 1; at < by_residue_.size(); ++at)
-      residue_[by_residue_[at]] = residue_[by_residue_[at - 1]] + !(rests[by_residue_[at]] == rests[by_residue_[at - 1]]);
+      residue_[by_residue_[at]] =
+          residue_[by_residue_[at - 1]] + !(rests[by_residue_[at]] == rests[by_residue_[at - 1]]);
   }
 
   /// Σ_g coefficient(g)·2^(x_g) with as few terms as exact integers can hold: calls visit(g, c) for the terms c·2^(x_g)
@@ -63,7 +64,8 @@ class powers_of_two {
       if (c.sign() == 0) continue;
       if (sum.sign() != 0) {
         big_integer const gap = whole_[last] - whole_[g];
-        bool const goes_on = residue_[last] == residue_[g] && gap.bit_length() <= 24 && bit_length(sum) + gap.as_int64() <= most;
+        bool const goes_on =
+            residue_[last] == residue_[g] && gap.bit_length() <= 24 && bit_length(sum) + gap.as_int64() <= most;
         if (goes_on) sum <<= static_cast<unsigned>(gap.as_int64());
         else visit(last, std::exchange(sum, 0));
       }

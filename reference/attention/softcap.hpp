@@ -1,5 +1,5 @@
-// How scores come from exact dot products: s = σ·a + b, or with a softcap c > 0: s = c·tanh(σ·a/c) + b. Logarithms to the base 2,
-// as the LSEs of parts may be in a merge, are the scores s = ln 2·(σ·a + b), in the same order.
+// How scores come from exact dot products: s = σ·a + b, or with a softcap c > 0: s = c·tanh(σ·a/c) + b. Logarithms to
+// the base 2, as the LSEs of parts may be in a merge, are the scores s = ln 2·(σ·a + b), in the same order.
 //
 // Without softcap, scores are algebraic numbers and their order is decided exactly (score.hpp). With softcap they are
 // transcendental, but a theorem still decides whether two of them are equal (docs/rounding.md), and their difference is

@@ -46,7 +46,7 @@ struct error_bound {
   /// Outputs only, where a sink may multiply O of the keys (T2): how far that O may reach before it is stored, upwards
   /// and downwards; else 0.
   double keys_above = 0, keys_below = 0;
-  bool dull = false;            ///< section 8: it admits an answer that is wrong in a plain way
+  bool dull = false;  ///< section 8: it admits an answer that is wrong in a plain way
   /// Outputs only: |ô_c − known_center| ≤ known_size, too, where weights are known (section 5); else infinite.
   double known_center = 0, known_size = infinity;
 };
@@ -75,23 +75,23 @@ class row_bound {
   /// What the evaluation found, for tests and reports.
   constexpr row_terms const& terms() const noexcept { return terms_; }
 
-  /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element, 0 of a sink; o encloses o_c. With
-  /// dropout, v_jc is 0 of a dropped key, and o encloses (1 − p)·o_c.
+  /// Theorem: |ô_c − o_c|. value(j) is v_jc in the order of facts.keys, as an element, 0 of a sink; o encloses o_c.
+  /// With dropout, v_jc is 0 of a dropped key, and o encloses (1 − p)·o_c.
   template <unsigned W, class Value>
   constexpr error_bound output(ball<W> const& o, Value&& value) const noexcept;
 
   /// Corollary W: |â_j − π_j| of the key at position `at`; the kernel may form p_j once or twice.
   constexpr error_bound weight(std::size_t at) const noexcept;
 
-  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc], with a sink or dropout that of v_jc/(1 − p) and
-  /// 0; largest_value is the largest of their sizes.
+  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc], with a sink or dropout that of v_jc/(1 − p)
+  /// and 0; largest_value is the largest of their sizes.
   constexpr double hull_margin(double largest_value) const noexcept;
 
   /// Corollary L: |LSÊ − LSE|.
   constexpr error_bound log_sum_exp() const noexcept;
 
-  /// Corollary R: |Σ_j â_j − 1| of the weights that a kernel returns, formed in one pass or two; with a sink |Σ_j â_j − (1
-  /// − π_⊥)| over the keys.
+  /// Corollary R: |Σ_j â_j − 1| of the weights that a kernel returns, formed in one pass or two; with a sink |Σ_j â_j −
+  /// (1 − π_⊥)| over the keys.
   constexpr error_bound row_sum() const noexcept;
 
  private:

@@ -122,8 +122,8 @@ constexpr auto is_dull(row_terms const& terms, R const& bound, R const& mid, col
   return either(admits(mean), admits(lost));
 }
 
-/// H0 of states, Lemma 8: by what a part may exceed the largest value that it averages, relatively, before it is rounded to its
-/// format: the relative term of Clause H for one part, without u_state.
+/// H0 of states, Lemma 8: by what a part may exceed the largest value that it averages, relatively, before it is
+/// rounded to its format: the relative term of Clause H for one part, without u_state.
 constexpr double state_growth(row_terms const& terms) noexcept {
   if (!(terms.gamma_part < 1)) return infinity;
   double const on_paths = compounded(compounded(terms.u_p, terms.gamma_h), terms.delta_wide) +
@@ -134,7 +134,8 @@ constexpr double state_growth(row_terms const& terms) noexcept {
 /// The result of a part in size: (1 + growth)·max_j|v_jc| + Ω' + Ω_F (Lemma 8). `sum` is Σ_j|v_jc|.
 template <class R>
 constexpr R largest_part(row_terms const& terms, R const& largest, R const& sum) noexcept {
-  return (1 + state_growth(terms)) * largest + terms.lost_beside_part * sum + (terms.lost_in_part + 2 * terms.model.format.omega);
+  return (1 + state_growth(terms)) * largest + terms.lost_beside_part * sum +
+         (terms.lost_in_part + 2 * terms.model.format.omega);
 }
 
 /// E_σ·V'_c + 8μ_σω (Lemma 8); 0 where nothing is merged by a sigmoid.
@@ -150,13 +151,16 @@ template <class R>
 constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
                       R const& o_size) noexcept {
   R const by_path = terms.gamma_O * A_abs;
-  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
+  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv =
+  // u}.
   R N = terms.height * A_abs;
   N = smaller(N, (terms.n - 1) * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p + terms.delta) * A_abs));
   if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
   R const by_node = sizes.shared + terms.node_factor * N;
   R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
-  return terms.model.merge == problem::split_merge::lse_normalised ? sums + (1.01 * terms.combine_error * (1 + terms.delta)) * A_abs : sums;
+  return terms.model.merge == problem::split_merge::lse_normalised
+             ? sums + (1.01 * terms.combine_error * (1 + terms.delta)) * A_abs
+             : sums;
 }
 
 /// Of a column beside known weights: o*_c = Σ_j π_j(1 + d_j)v_jc as computed, Σ_j π_jδ_j|v_jc|, Σ_j π_j(1 + d_j +
@@ -215,15 +219,15 @@ constexpr column_bound<R> with_rescaled(row_terms const& terms, column_bound<R> 
   return bound;
 }
 
-/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, and what merges by a sigmoid add (Lemma 8),
-/// then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p. o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters
-/// for dull alone.)
-/// Ensures   |ô_c − o_c| ≤ B_c (Theorem); where B_c is not finite it judges nothing
+/// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, and what merges by a sigmoid add
+/// (Lemma 8), then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p.
+/// o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters for dull alone.) Ensures   |ô_c − o_c| ≤
+/// B_c (Theorem); where B_c is not finite it judges nothing
 template <class R>
 constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width,
                                        column_sizes<R> const& sizes, column_deviations<R> const& far_off,
-                                       column_clauses<R> const& clauses, double sum_eta,
-                                       known_output<R> const& known, column_alone<R> const& alone) noexcept {
+                                       column_clauses<R> const& clauses, double sum_eta, known_output<R> const& known,
+                                       column_alone<R> const& alone) noexcept {
   problem::kernel_model const& model = terms.model;
   problem::working_format const& f = model.format;
   column_bound<R> bound{};
@@ -261,8 +265,9 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // and a state below state_limit.
   bound.judged = both((terms.n * terms.e_tau_g * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
   if (terms.states > 0)
-    bound.judged = both(bound.judged, (largest_part(terms, sizes.largest, sizes.sum) + merging) * (kept * (1 + 0x1p-40)) <
-                                          R(model.state_limit));
+    bound.judged =
+        both(bound.judged,
+             (largest_part(terms, sizes.largest, sizes.sum) + merging) * (kept * (1 + 0x1p-40)) < R(model.state_limit));
   if (terms.drops && model.u_drop > 0)
     bound.judged = both(bound.judged, sizes.largest * (kept * (1 + 0x1p-50)) < R(model.out_limit));
 

@@ -54,13 +54,14 @@ constexpr R score_error(constant_terms const& terms, key_numbers<R> const& key) 
          terms.slack;
 }
 
-/// E_⊥: the larger of E_j of a key with q·k = 0 and bias t, and (1 + u_s)[(γ_{k_t} ⊕ u_t)|t| + ω_t + 2ω] + u_s|t| + ω_s.
-/// Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
+/// E_⊥: the larger of E_j of a key with q·k = 0 and bias t, and (1 + u_s)[(γ_{k_t} ⊕ u_t)|t| + ω_t + 2ω] + u_s|t| +
+/// ω_s. Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
 template <class R>
 constexpr R sink_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
   problem::kernel_model const& model = terms.model;
   R const size = absolute(key.bias);
-  R const stored = (1 + model.u_s) * (terms.sink_relative * size + terms.sink_absolute) + model.u_s * size + model.omega_s;
+  R const stored =
+      (1 + model.u_s) * (terms.sink_relative * size + terms.sink_absolute) + model.u_s * size + model.omega_s;
   return larger(score_error(terms, key), stored * terms.slack);
 }
 
@@ -198,7 +199,8 @@ template <class R>
 constexpr key_errors<R> sink_errors(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
                                     R const& rescales) noexcept {
   R const below = argument_of(terms, key, E);
-  return errors_of_argument(terms, key, E, rescales, larger(below, R(rounded_up(terms.sink_above + terms.X_extra))), below);
+  return errors_of_argument(terms, key, E, rescales, larger(below, R(rounded_up(terms.sink_above + terms.X_extra))),
+                            below);
 }
 
 /// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest
@@ -295,8 +297,8 @@ constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1;
 /// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a far or flushed key;
 /// z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + γ_{c_m}(1 + γ_{k_x})·ln Z + ε̂ (section 5, second theorem).
 template <class R>
-constexpr R lse_weight_error(rescale_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
-                             double lambda, decltype(R(0) < R(0)) underflows) noexcept {
+constexpr R lse_weight_error(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
+                             R const& reference_error, double lambda, decltype(R(0) < R(0)) underflows) noexcept {
   R const z = (E + terms.gamma_x * (terms.lse_above_max + lambda - key.x_lower + E) + reference_error + terms.eps_hat +
                terms.reference_factor * terms.lse_above_max) *
               terms.slack;

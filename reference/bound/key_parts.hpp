@@ -10,8 +10,8 @@
 
 namespace attest::reference {
 
-/// The model for a row of `keys` visible keys among m: with S = n, and μ ≤ N, where `parts_are_keys`. (A merge with a part
-/// that saw nothing is one.)
+/// The model for a row of `keys` visible keys among m: with S = n, and μ ≤ N, where `parts_are_keys`. (A merge with a
+/// part that saw nothing is one.)
 constexpr problem::kernel_model for_keys(problem::kernel_model model, std::size_t keys, std::int64_t m) noexcept {
   if (!model.parts_are_keys) return model;
   constexpr std::size_t most = std::numeric_limits<int>::max();
@@ -20,8 +20,9 @@ constexpr problem::kernel_model for_keys(problem::kernel_model model, std::size_
   return model;
 }
 
-/// μ': how often O is rounded to the format of u_state on a key's way, after each merge by LSE but the last and, where parts
-/// are no keys, before the first. Beside a part that saw nothing a state stays what it is. Of a model for a row (for_keys).
+/// μ': how often O is rounded to the format of u_state on a key's way, after each merge by LSE but the last and, where
+/// parts are no keys, before the first. Beside a part that saw nothing a state stays what it is. Of a model for a row
+/// (for_keys).
 constexpr double states_between_merges(problem::kernel_model const& model) noexcept {
   bool const rounds = model.u_state > 0 || model.omega_state > 0;
   if (!rounds || model.merge == problem::split_merge::raw) return 0;

@@ -91,7 +91,7 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
   }
   bool const falling = declared == weight_reference::falling;
   if (falling) std::ranges::reverse(blocks);
-  double later = -infinity;  // max (s − m + E) over the blocks after this one
+  double later = -infinity;                       // max (s − m + E) over the blocks after this one
   std::vector<double> after(blocks.size(), 0.0);  // clang takes libstdc++ 12's vector(n) for no constant expression
   for (std::size_t t = blocks.size(); t-- > 0;) after[t] = later, later = larger(later, blocks[t].highest);
   for (std::size_t t = 0; t < blocks.size(); ++t) {

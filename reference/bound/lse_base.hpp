@@ -1,5 +1,5 @@
-// The LSE in the base that a contract declares: log2 Σ exp(s) = LSE·log2 e, and its bound, which scales with it (section 4 of
-// docs/bound.md, Corollary L).
+// The LSE in the base that a contract declares: log2 Σ exp(s) = LSE·log2 e, and its bound, which scales with it
+// (section 4 of docs/bound.md, Corollary L).
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,8 @@ struct lse_in_words {
 };
 
 /// Ensures   |low| ≤ 2⁻⁵³|middle|, where that holds of `lse`
-/// Why       the product with log2_e and its rest are exact, and so is the last sum in two words. The roundings between are of
+/// Why       the product with log2_e and its rest are exact, and so is the last sum in two words. The roundings between
+/// are of
 ///           numbers below 2⁻⁵¹|LSE|, and log2_e lacks less than 2⁻¹⁰⁹: together less than 2⁻¹⁰⁰|LSE|
 inline lse_in_words in_base(problem::log_base base, lse_in_words const& lse) noexcept {
   if (base == problem::log_base::e) return lse;

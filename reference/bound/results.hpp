@@ -43,8 +43,8 @@ constexpr row_bound::column_of_keys row_bound::output_alone(Value&& value) const
   return alone;
 }
 
-/// Theorem, section 5: the sums of section 3, Averages, over the keys, then B_c and W_c by output_bound. o_c lies within
-/// `width` of `mid`.
+/// Theorem, section 5: the sums of section 3, Averages, over the keys, then B_c and W_c by output_bound. o_c lies
+/// within `width` of `mid`.
 template <class Value>
 constexpr error_bound row_bound::output_around(double mid, double width, Value&& value) const noexcept {
   if (!terms_.judges()) return {};
@@ -138,9 +138,9 @@ constexpr error_bound row_bound::row_sum() const noexcept {
 
 /// Corollary L, a sink being a term (T1):
 /// |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
-///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the end
-///              adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|. Of merges by a sigmoid (Lemma 8):
-///              (1 + u)Λ₀ + max_{j∈L} Ξ_j + 2ω.
+///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the
+///              end adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|. Of merges by a sigmoid (Lemma
+///              8): (1 + u)Λ₀ + max_{j∈L} Ξ_j + 2ω.
 constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
   if (!terms.judged) return {};
   problem::kernel_model const& model = terms.model;
@@ -156,10 +156,9 @@ constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
   double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
   double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base + terms.sink_above);
   double const of_merge = terms.sigmoid_lse.per_Y * terms.largest_Y + terms.sigmoid_lse.rest;  // Lemma 8: max_{j∈L} Ξ_j
-  double const B = terms.by_sigmoid()
-                       ? (1 + u) * base + of_merge + 2 * model.format.omega
-                       : (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
-                             gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
+  double const B = terms.by_sigmoid() ? (1 + u) * base + of_merge + 2 * model.format.omega
+                                      : (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
+                                            gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
   if (!(B < infinity)) return {};
   error_bound bound{rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};
   bound.dull = terms.n > 1 && bound.size >= log_upper(terms.n);
@@ -187,7 +186,8 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
 /// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S + ϱ)ω/Λ + (4/3)(ω_p/Λ + [k_pre >
 /// 0]ω)·n·max_j|v_jc|
 /// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01μ(ε + k_x·min(K, X⁺)·u)
-/// more, and merges by a sigmoid add what Lemma 8 says. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it; infinite where the clause says nothing
+/// more, and merges by a sigmoid add what Lemma 8 says. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it;
+/// infinite where the clause says nothing
 constexpr double hull_margin_of_term(row_terms const& terms, double largest_value) noexcept {
   if (!terms.judged || terms.by_lse_alone()) return infinity;
   problem::kernel_model const& model = terms.model;
@@ -195,10 +195,12 @@ constexpr double hull_margin_of_term(row_terms const& terms, double largest_valu
   double const lost_weights = model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0);
   double const lost_dropped = terms.drops ? model.omega_drop / terms.least_sum : 0;
   double const lost = (lost_weights + lost_dropped) * (1 + terms.gamma_states) * (4.0 / 3) * terms.n;
-  double const sum = model.merge == problem::split_merge::lse_normalised ? 1 - terms.gamma_L : 1;  // of weights, at least
+  double const sum =
+      model.merge == problem::split_merge::lse_normalised ? 1 - terms.gamma_L : 1;  // of weights, at least
   double const margin =
       (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
-      (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum + 2 * model.format.omega * terms.kept_factor +
+      (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum +
+      2 * model.format.omega * terms.kept_factor +
       scalar::merged_by_sigmoid(terms, largest_value, terms.n * largest_value) * terms.kept_factor;
   double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
   return rounded == rounded ? rounded : infinity;

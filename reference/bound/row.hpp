@@ -39,8 +39,9 @@ constexpr double row_bound::rescales_of(constant_terms const& terms) {
     std::vector<std::size_t> below;
     std::vector<double> count;
     std::size_t const real = real_keys();
-    records_of(std::span(highest).first(real), std::span(lowest).first(real), std::span(records).first(real),
-               [&](std::size_t j) { return keys[j].index; }, below, count);
+    records_of(
+        std::span(highest).first(real), std::span(lowest).first(real), std::span(records).first(real),
+        [&](std::size_t j) { return keys[j].index; }, below, count);
     if (terms.has_sink) add_sink_to_records(highest, lowest, records);
     largest = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {
@@ -106,7 +107,8 @@ constexpr weight_terms row_bound::weights_of(rescale_terms const& terms) {
   for (std::size_t j = 0; j < keys.size(); ++j) {
     auto const k = numbers_of(keys[j]);
     key& my = keys_[j];
-    auto const errors = j < real ? scalar::weight_errors(terms, k, my.E, my.R) : scalar::sink_errors(terms, k, my.E, my.R);
+    auto const errors =
+        j < real ? scalar::weight_errors(terms, k, my.E, my.R) : scalar::sink_errors(terms, k, my.E, my.R);
     if (j == real) sink_slack = terms.slack_beside_sink(errors.X, errors.reference_error);
     sums.add(terms, k, my.E, my.group, errors);
     my.z = errors.z, my.P = errors.P;
@@ -166,7 +168,8 @@ constexpr void row_bound::rescale(problem::kernel_model const& model, row_facts 
   alone_.resize(1);
   alone_.front().evaluate(model, facts.keys_alone.front());
   key_facts const& t = facts.keys.back();
-  sink_numbers sink{keys_.back().E, absolute(t.bias), t.weight_upper, 0, facts.sink_above_lower, facts.sink_above_upper};
+  sink_numbers sink{keys_.back().E,         absolute(t.bias),      t.weight_upper, 0,
+                    facts.sink_above_lower, facts.sink_above_upper};
   double heaviest = t.weight_upper;
   for (std::size_t j = 0; j < real_keys(); ++j) {
     sink.left += facts.keys[j].weight_upper;

@@ -14,8 +14,8 @@ struct lse_of_merge {
   double per_Y = 0, rest = 0;
 };
 
-/// μ_σ: merges on a key's way, n − 1 at most where each of n parts is a key. (A merge with a part that saw nothing rounds
-/// nothing: σ is 0 or 1.)
+/// μ_σ: merges on a key's way, n − 1 at most where each of n parts is a key. (A merge with a part that saw nothing
+/// rounds nothing: σ is 0 or 1.)
 constexpr double sigmoids_on_way(problem::kernel_model const& model, double n) noexcept {
   return model.parts_are_keys ? smaller(model.merge_levels, n - 1) : model.merge_levels;
 }
@@ -30,7 +30,8 @@ constexpr double lost_by_cutoff(problem::kernel_model const& model) noexcept {
 constexpr double sigmoid_error(problem::kernel_model const& model) noexcept {
   problem::working_format const& f = model.format;
   double const eps_hat = model.eps / (1 - model.eps);
-  double const factor = 0.25 * eps_hat + 0.224 * gamma(model.k_x, f.u) + gamma(model.k_f + 3, f.u) + lost_by_cutoff(model);
+  double const factor =
+      0.25 * eps_hat + 0.224 * gamma(model.k_x, f.u) + gamma(model.k_f + 3, f.u) + lost_by_cutoff(model);
   return (2.2 * factor + f.u + 4 * f.omega_w) * (1 + 0x1p-48);
 }
 
@@ -46,20 +47,21 @@ constexpr bool sigmoids_are_sharp(problem::kernel_model const& model, double lar
   return model.eps / (1 - model.eps) + gamma(model.k_x, model.format.u) * largest_argument <= 0.0625;
 }
 
-/// Ξ_j = γ_{k_lse}(Y_j + ℓ) + γ_1 + 0.3γ_{k_x} + 0.55ε̂ + 0.73ε_log + e^−x0, and 2γ_{k_x+k_lse}(Y* + ℓ) more where the LSE may be
-/// L − log σ(L − L_b).
+/// Ξ_j = γ_{k_lse}(Y_j + ℓ) + γ_1 + 0.3γ_{k_x} + 0.55ε̂ + 0.73ε_log + e^−x0, and 2γ_{k_x+k_lse}(Y* + ℓ) more where the
+/// LSE may be L − log σ(L − L_b).
 constexpr lse_of_merge error_of_merged_lse(problem::kernel_model const& model, double ell, double widest_Y) noexcept {
   double const u = model.format.u, whole = gamma(model.k_lse, u);
-  double rest = whole * ell + gamma(1, u) + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) + 0.73 * model.eps_log +
-                lost_by_cutoff(model);
+  double rest = whole * ell + gamma(1, u) + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) +
+                0.73 * model.eps_log + lost_by_cutoff(model);
   if (model.merge == problem::split_merge::logsigmoid) rest += gamma(model.k_x + model.k_lse, u) * 2 * (widest_Y + ell);
   return {whole, rest * (1 + 0x1p-48)};
 }
 
-/// Γ_σ = w/(1 − w), w = μ_σ·[1.04(ε̂ + 0.28γ_{k_x}) + γ_{k_F+2} + e^−x0] + 1.04γ_{k_x}X⁺ + Ξ: what sigmoids, or an LSE of merges
-/// that is off by Ξ, add to a returned weight, relatively (Corollary W). `xi` is Ξ, and what rounding that LSE as a reference adds.
-/// Ensures   infinity where w > 1/2
-constexpr double weights_by_sigmoids(problem::kernel_model const& model, double sigmoids, double near_X, double xi) noexcept {
+/// Γ_σ = w/(1 − w), w = μ_σ·[1.04(ε̂ + 0.28γ_{k_x}) + γ_{k_F+2} + e^−x0] + 1.04γ_{k_x}X⁺ + Ξ: what sigmoids, or an LSE
+/// of merges that is off by Ξ, add to a returned weight, relatively (Corollary W). `xi` is Ξ, and what rounding that
+/// LSE as a reference adds. Ensures   infinity where w > 1/2
+constexpr double weights_by_sigmoids(problem::kernel_model const& model, double sigmoids, double near_X,
+                                     double xi) noexcept {
   double const u = model.format.u, gamma_x = gamma(model.k_x, u), eps_hat = model.eps / (1 - model.eps);
   double const one = 1.04 * (eps_hat + 0.28 * gamma_x) + gamma(model.k_f + 2, u) + lost_by_cutoff(model);
   double const w = (sigmoids * one + 1.04 * gamma_x * near_X + xi) * (1 + 0x1p-48);

@@ -7,9 +7,7 @@
 namespace attest::reference {
 
 /// e^x − 1 ≤ x/(1 − x/2) for 0 ≤ x < 1, else ≤ e^x (E3).
-constexpr double growth_of(double x) noexcept {
-  return x < 1 ? x / (1 - x * 0.5) * (1 + 0x1p-50) : exp_upper(x);
-}
+constexpr double growth_of(double x) noexcept { return x < 1 ? x / (1 - x * 0.5) * (1 + 0x1p-50) : exp_upper(x); }
 
 /// min(δ, π_⊥(e^δ − 1)) ≥ |ln(f/f′)| of f′ = 1/(1 + e^{t − LSE_K ± δ}); π_⊥e^δ ≤ e^{t − LSE_K + δ}.
 constexpr double moved_factor(double delta, sink_numbers const& sink) noexcept {
@@ -22,7 +20,8 @@ constexpr double lost_by_exp(problem::kernel_model const& model) noexcept {
   return model.x0 < infinity ? larger(model.format.omega_w, exp_upper(-model.x0)) : model.format.omega_w;
 }
 
-/// Theorem T2. Requires  terms begun, has_sink. `keys` are the terms of the row without its sink, lambda the bound of its LSE
+/// Theorem T2. Requires  terms begun, has_sink. `keys` are the terms of the row without its sink, lambda the bound of
+/// its LSE
 constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double lambda, bool lambda_by_theorem,
                                sink_numbers const& sink) noexcept {
   problem::kernel_model const& model = terms.model;

@@ -258,10 +258,10 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, shares);
   auto const& wide = total.wide.shares;
   auto const& single = total.single.shares;
-  row_terms const found(weights, share_sums<double>{sum_of(wide.per_key) + single.per_key,
-                                                    sum_of(wide.rescaled) + single.rescaled,
-                                                    sum_of(wide.nodes) + single.nodes,
-                                                    larger(largest_of(wide.largest_share), single.largest_share)});
+  row_terms const found(
+      weights, share_sums<double>{sum_of(wide.per_key) + single.per_key, sum_of(wide.rescaled) + single.rescaled,
+                                  sum_of(wide.nodes) + single.nodes,
+                                  larger(largest_of(wide.largest_share), single.largest_share)});
   if (!shares.dominance_matters && !found.theorem_is_sharpest) return -1;
   terms = found;
   find_other_weights(n, keys, known, terms);

@@ -77,8 +77,7 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   }
   if (!task.all_keys)
     for (std::size_t j = 0; j < task.n; ++j)
-      for (std::size_t a = 0; a < At; ++a)
-        sizes[a].add_value(load_as<R>(task.row(j) + c + a * step));
+      for (std::size_t a = 0; a < At; ++a) sizes[a].add_value(load_as<R>(task.row(j) + c + a * step));
   for (std::size_t begin = 0; begin < task.n; begin += chunk) {
     std::size_t const end = std::min(task.n, begin + chunk);
     R part[At];
@@ -162,11 +161,10 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   workspace& memory = task.memory;
   for (std::size_t a = 0; a < At; ++a) {
     R const r = (sizes[a].average + absolute(mid[a])) * rounding + n * 0x1p-1073;
-    R const radius = DoubleWords ? load<R>(&memory.o_radius[c + a * step])
-                     : terms.has_sink
-                         ? errors[a] / Z * 1.02 + (absolute(mid[a]) + r) * epsilon + r * 1.01 +
-                               (sizes[a].largest + absolute(mid[a])) * (n * 4 * below_exp_lowest)
-                         : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
+    R const radius = DoubleWords      ? load<R>(&memory.o_radius[c + a * step])
+                     : terms.has_sink ? errors[a] / Z * 1.02 + (absolute(mid[a]) + r) * epsilon + r * 1.01 +
+                                            (sizes[a].largest + absolute(mid[a])) * (n * 4 * below_exp_lowest)
+                                      : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
     auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], sizes[a].largest)
                                      : known_output<R>{R(0), R(infinity)};
     std::size_t const at = c + a * step;
@@ -192,8 +190,8 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
     for (std::size_t i = 0; i < step; ++i) {
       memory.o_dull[at + i] = dull[i] > 0;
       memory.o_by[at + i] = !terms.judges() || judged[i] < 1 ? judged_by::nothing
-                            : by_theorem[i] > 0            ? judged_by::theorem
-                                                           : judged_by::dominance;
+                            : by_theorem[i] > 0              ? judged_by::theorem
+                                                             : judged_by::dominance;
     }
   }
 }

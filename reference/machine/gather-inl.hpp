@@ -56,11 +56,12 @@ bool gather_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h, 
   return true;
 }
 
-/// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias; behind them
-/// the sink, if facts.has_sink (never without with_sink). Returns their number, 0 if no key has weight. Keys with a bias of −∞ have no weight and
-/// are left out; facts gets the sizes that H0 asks of them. The value of a dropped key is a row of zeros.
-/// Returns nothing if the row must be handed over to the ball tier: for a bias or a sink of +∞ or NaN, and for a key with
-/// bias −∞ whose Σ|q_t·k_t| or whose row of V is not finite, or a dropped key whose row of V is not finite.
+/// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias; behind
+/// them the sink, if facts.has_sink (never without with_sink). Returns their number, 0 if no key has weight. Keys with
+/// a bias of −∞ have no weight and are left out; facts gets the sizes that H0 asks of them. The value of a dropped key
+/// is a row of zeros. Returns nothing if the row must be handed over to the ball tier: for a bias or a sink of +∞ or
+/// NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not finite, or a dropped key whose row of V is
+/// not finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::size_t block_row, workspace& memory, row_scalars& facts, bool with_sink = true) {
@@ -70,8 +71,7 @@ std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b,
   std::size_t const stride = static_cast<std::size_t>(s.m) + tile_keys;
   double const* const dot = memory.dot.data() + block_row * stride;
   double const* const size = memory.size.data() + block_row * stride;
-  bool const masked =
-      p.mask().present || p.band().left >= 0 || p.band().right >= 0 || p.block_mask().present;
+  bool const masked = p.mask().present || p.band().left >= 0 || p.band().right >= 0 || p.block_mask().present;
   T const* const bias = p.bias().present ? p.bias().row(b, h, i) : nullptr;
   float const* const bias_f32 = p.bias_f32().present ? p.bias_f32().row(b, h, i) : nullptr;
   std::int64_t const hk = key_head(s, h), stride_of_values = p.v().stride[2];

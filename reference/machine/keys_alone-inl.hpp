@@ -65,7 +65,7 @@ inline void rescale_row(std::size_t n, bool weights, row_terms& terms, workspace
   double const over = rounded_up(absolute(alone.lse_low) + alone.lse_radius) * (1 + 0x1p-50);
   double const lse_upper = rounded_up(alone.lse + over), lse_lower = rounded_down(alone.lse - over);
   memory.alone.above_lower = rounded_down(t - lse_upper), memory.alone.above_upper = rounded_up(t - lse_lower);
-  sink_numbers const sink{keys.E[real], absolute(t), keys.weight_upper[real], smaller(1, left * terms.slack),
+  sink_numbers const sink{keys.E[real],      absolute(t),      keys.weight_upper[real], smaller(1, left * terms.slack),
                           alone.above_lower, alone.above_upper};
   bound_by_keys_alone(terms, alone.terms, sink);
   if (!weights) return;

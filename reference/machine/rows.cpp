@@ -121,8 +121,8 @@ row_facts facts_of(certified_row const& row) {
   static_cast<row_scalars&>(facts) = *row.terms;
   key_columns const& k = row.memory->keys;
   for (std::size_t j = 0; j < row.keys.size() + (facts.has_sink ? 1 : 0); ++j)
-    facts.keys.push_back({k.j[j], k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j], k.bias[j],
-                          k.weight_lower[j], k.weight_upper[j]});
+    facts.keys.push_back({k.j[j], k.x_lower[j], k.x_upper[j], k.score_upper[j], k.product_upper[j], k.key_norm[j],
+                          k.bias[j], k.weight_lower[j], k.weight_upper[j]});
   if (row.terms->factor.asked) {
     row_alone const& alone = row.memory->alone;
     facts.keys_alone = {alone.facts};

@@ -33,15 +33,16 @@ struct certified_row {
   std::span<double const> o_known, o_known_bound;
   std::span<judged_by const> o_by;
   std::span<std::uint8_t const> o_dull;  ///< section 8 of docs/bound.md: 1 where the bound says little
-  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance, with a sink or dropout those of v_jc/(1 − p) and 0;
-  /// hull_margin() is H_c of Clause H (docs/bound.md).
+  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance, with a sink or dropout those of v_jc/(1 − p) and
+  /// 0; hull_margin() is H_c of Clause H (docs/bound.md).
   std::span<double const> lowest, highest;
   double hull_margin(double largest_value) const noexcept { return reference::hull_margin(*terms, largest_value); }
 
   double lse = 0, lse_low = 0, lse_radius = 0;  ///< LSE = lse + lse_low ± lse_radius
   error_bound lse_bound{};
 
-  /// The visible keys with finite scores (without a sink), their weights, and with row_options::weights the bounds of the weights.
+  /// The visible keys with finite scores (without a sink), their weights, and with row_options::weights the bounds of
+  /// the weights.
   std::span<std::int64_t const> keys;
   std::span<double const> weight_lower, weight_upper, weight_bound, weight_by_theorem;
   double sink_lower = 0, sink_upper = 0;  ///< π_⊥, 0 without a sink: the weights of the keys sum to 1 − π_⊥

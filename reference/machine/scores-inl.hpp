@@ -31,8 +31,7 @@ void convert_keys(problem::instance<T> const& p, std::int64_t b, std::int64_t hk
   for (std::size_t t0 = 0; t0 < d; t0 += 8) {  // one cache line of K, all its columns
     std::size_t const t1 = std::min(d, t0 + 8);
     for (std::size_t j = 0; j < count; ++j)
-      for (std::size_t t = t0; t < t1; ++t)
-        tile[t * tile_keys + j] = load_value(rows[j] + t);
+      for (std::size_t t = t0; t < t1; ++t) tile[t * tile_keys + j] = load_value(rows[j] + t);
   }
   for (std::size_t j = 0; j < tile_keys; j += lane_count) {
     lanes sum(0.0);

@@ -16,10 +16,10 @@ inline constexpr std::size_t tile_keys = 64;   ///< keys that are converted to d
 
 /// The visible keys of the current row, one array for each quantity.
 struct key_columns {
-  std::vector<std::int64_t> j;         ///< its index
-  std::vector<void const*> value;      ///< its row of V
-  std::vector<double> score, score_error;     ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
-  std::vector<double> weight, weight_error;   ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
+  std::vector<std::int64_t> j;               ///< its index
+  std::vector<void const*> value;            ///< its row of V
+  std::vector<double> score, score_error;    ///< ŝ_j and ρ_j ≥ |ŝ_j − s_j|
+  std::vector<double> weight, weight_error;  ///< ŵ_j and η_j: e^(s_j − M) ∈ ŵ_j·(1 ± η_j)
   std::vector<double> x_lower, x_upper, score_upper, product_upper, key_norm, bias, weight_lower, weight_upper;
   std::vector<double> E, R, z, P, reference_error, group, variance, lse_error;  ///< reference/bound/formulas-inl.hpp
   std::vector<double> near, far, in_J, eta, shared_gamma;                       ///< flags are 0 or 1
@@ -74,10 +74,10 @@ struct rank_memory {
 struct row_alone {
   row_terms terms;
   double lse = 0, lse_low = 0, lse_radius = 0;
-  std::vector<double> bound, warning, o_size, judged, by_theorem;             ///< dv; flags are 0 or 1
-  std::vector<double> weight_upper, weight_bound, weight_by_theorem;          ///< of the keys
-  row_facts facts;                                                            ///< for tests, as row_bound takes them
-  double above_lower = 0, above_upper = 0;                                    ///< t − LSE_K
+  std::vector<double> bound, warning, o_size, judged, by_theorem;     ///< dv; flags are 0 or 1
+  std::vector<double> weight_upper, weight_bound, weight_by_theorem;  ///< of the keys
+  row_facts facts;                                                    ///< for tests, as row_bound takes them
+  double above_lower = 0, above_upper = 0;                            ///< t − LSE_K
 };
 
 struct workspace {
@@ -96,8 +96,8 @@ struct workspace {
   std::vector<double> value_sum, value_total,
       value_largest;  ///< dv: Σ_j|v_jc|, Σ_j v_jc, max_j|v_jc| of the head below
   std::int64_t measured_b = -1, measured_head = -1;
-  std::vector<std::byte> zeros;                             ///< a row of V of zeros, in any element type
-  std::vector<std::uint8_t> finite_values;                  ///< m, with dropout: is the row of V finite, of the head below
+  std::vector<std::byte> zeros;             ///< a row of V of zeros, in any element type
+  std::vector<std::uint8_t> finite_values;  ///< m, with dropout: is the row of V finite, of the head below
   std::int64_t finite_b = -1, finite_head = -1;
   std::vector<double> kept_o, kept_low, kept_radius;  ///< dv where dropout divides: o/(1 − p)
 

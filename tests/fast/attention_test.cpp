@@ -97,8 +97,8 @@ owned_case<T> drawn_case() {
   if (in(0, 2) == 0) {
     problem.block_q = in(1, 70), problem.block_k = *rc::gen::element<std::int64_t>(1, 2, 7, 16, 48, 64, 130);
     auto const blocks = [](std::int64_t rows, std::int64_t block) { return (rows + block - 1) / block; };
-    problem.block_mask = owned<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), blocks(s.n, problem.block_q),
-                                                      blocks(s.m, problem.block_k)});
+    problem.block_mask = owned<std::uint8_t>::shaped(
+        {broadcast(s.b), broadcast(s.hq), blocks(s.n, problem.block_q), blocks(s.m, problem.block_k)});
     auto const set = static_cast<unsigned>(in(0, 4));
     problem.block_mask->each([&](std::uint8_t& x, auto...) { x = random() % 4 < set ? 2 : 0; });
   }

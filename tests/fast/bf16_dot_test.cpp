@@ -85,19 +85,20 @@ TEST_CASE("sums of values are chains of multiply-adds, packed, in place and of v
     std::mt19937_64 random(seed);
     drawn_numbers draw(seed, seed % 3 == 0);
     auto const rows = static_cast<std::int64_t>(1 + random() % 24), dv = static_cast<std::int64_t>(1 + random() % 160),
-               gap = static_cast<std::int64_t>(random() % 3), width = dv + gap,
-               padded = fast::rounded_up(dv, panel);
+               gap = static_cast<std::int64_t>(random() % 3), width = dv + gap, padded = fast::rounded_up(dv, panel);
     fast::interval const pairs{static_cast<std::int64_t>(random() % 40), 40 + static_cast<std::int64_t>(random() % 25)};
     std::vector<bf16> const V = draw(key_block * width + 1), P = draw(24 * key_block);
     std::vector<float> S(static_cast<std::size_t>(24 * stride)), factor(24), O(static_cast<std::size_t>(24 * padded));
-    for (std::int64_t i = 0; i < 24; ++i) std::memcpy(&S[static_cast<std::size_t>(i * stride)], &P[static_cast<std::size_t>(i * key_block)], key_block * sizeof(bf16));
+    for (std::int64_t i = 0; i < 24; ++i)
+      std::memcpy(&S[static_cast<std::size_t>(i * stride)], &P[static_cast<std::size_t>(i * key_block)],
+                  key_block * sizeof(bf16));
     for (float& f : factor) f = fast::widened(draw());
     for (float& o : O) o = fast::widened(draw());
     std::vector<fast::bf16_pair> packed(static_cast<std::size_t>(padded * key_block / 2));
     for (std::int64_t p = 0; p < key_block / 2; ++p)
       for (std::int64_t c = 0; c < dv; ++c)
-        packed[static_cast<std::size_t>(c / panel * panel * (key_block / 2) + p * panel + c % panel)] =
-            pair_of(V[static_cast<std::size_t>(2 * p * width + c)], V[static_cast<std::size_t>((2 * p + 1) * width + c)]);
+        packed[static_cast<std::size_t>(c / panel * panel * (key_block / 2) + p * panel + c % panel)] = pair_of(
+            V[static_cast<std::size_t>(2 * p * width + c)], V[static_cast<std::size_t>((2 * p + 1) * width + c)]);
     std::vector<std::uint8_t> visible(static_cast<std::size_t>(key_block));
     for (auto& shown : visible) shown = random() % 4 != 0;
     auto by_panels = O, in_place = O, listed = O, shown = O;
@@ -110,9 +111,9 @@ TEST_CASE("sums of values are chains of multiply-adds, packed, in place and of v
       for (std::int64_t j = 0; j < 2 * pairs.size(); ++j) list.push_back(from + j * width);
       bool const ahead = seed % 2 == 0;
       pairs_of->few_values(S.data(), {from, width}, ahead ? V.data() : nullptr, rows, pairs, dv, factor.data(),
-                          {in_place.data(), padded});
+                           {in_place.data(), padded});
       pairs_of->few_listed_values(S.data(), list.data(), ahead ? list.data() : nullptr, rows, pairs, dv, factor.data(),
-                                 {listed.data(), padded});
+                                  {listed.data(), padded});
     }
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t c = 0; c < dv; ++c) {
@@ -123,7 +124,9 @@ TEST_CASE("sums of values are chains of multiply-adds, packed, in place and of v
           auto const seen = [&](std::int64_t j) { return visible[static_cast<std::size_t>(j)] != 0; };
           sum = add_product(sum, weights, pair_of(at(2 * p), at(2 * p + 1)));
           if (seen(2 * p) || seen(2 * p + 1))
-            of_visible = add_product(of_visible, weights, pair_of(seen(2 * p) ? at(2 * p) : bf16{}, seen(2 * p + 1) ? at(2 * p + 1) : bf16{}));
+            of_visible =
+                add_product(of_visible, weights,
+                            pair_of(seen(2 * p) ? at(2 * p) : bf16{}, seen(2 * p + 1) ? at(2 * p + 1) : bf16{}));
         }
         auto const at = static_cast<std::size_t>(i * padded + c);
         float const expected = std::fma(O[at], factor[static_cast<std::size_t>(i)], sum);

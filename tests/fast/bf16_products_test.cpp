@@ -37,9 +37,10 @@ answer answered(problem::arguments<bf16> const& asked, problem::sizes const& s, 
   auto const instance = problem::instance<bf16>::make(asked);
   REQUIRE(instance);
   using problem::layout;
-  auto const outputs = problem::outputs<bf16>::make(
-      instance.value(),
-      {{made.o.data(), layout::compact({s.b, s.hq, s.n, s.dv})}, {{made.lse.data(), layout::compact({s.b, s.hq, s.n})}}, {}});
+  auto const outputs =
+      problem::outputs<bf16>::make(instance.value(), {{made.o.data(), layout::compact({s.b, s.hq, s.n, s.dv})},
+                                                      {{made.lse.data(), layout::compact({s.b, s.hq, s.n})}},
+                                                      {}});
   REQUIRE(outputs);
   REQUIRE(fast::attention(instance.value(), outputs.value(), how));
   return made;
@@ -50,21 +51,23 @@ answer answered(problem::arguments<bf16> const& asked, problem::sizes const& s, 
 TEST_CASE("a row has the same bits alone, among others and on two threads", "[property]") {
   property("rows by products of bf16", [] {
     using rc::gen::element, rc::gen::inRange;
-    std::int64_t const d = *element<std::int64_t>(1, 2, 5, 7, 16, 30, 64), dv = *element<std::int64_t>(1, 5, 32, 64, 96),
-                       hk = *inRange<std::int64_t>(1, 3), groups = *inRange<std::int64_t>(1, 4),
-                       n = *element<std::int64_t>(1, 2, 3, 5, 9, 23, 30), m = *inRange<std::int64_t>(1, 400),
-                       gap = *inRange<std::int64_t>(0, 3);
+    std::int64_t const d = *element<std::int64_t>(1, 2, 5, 7, 16, 30, 64),
+                       dv = *element<std::int64_t>(1, 5, 32, 64, 96), hk = *inRange<std::int64_t>(1, 3),
+                       groups = *inRange<std::int64_t>(1, 4), n = *element<std::int64_t>(1, 2, 3, 5, 9, 23, 30),
+                       m = *inRange<std::int64_t>(1, 400), gap = *inRange<std::int64_t>(0, 3);
     problem::sizes const s{1, hk * groups, hk, n, m, d, dv};
     std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
     std::normal_distribution<float> normal;
     auto const drawn = [&](std::int64_t h, std::int64_t rows, std::int64_t width) {
       owned_numbers made{1, h, rows, width, gap, {}};
-      for (std::int64_t at = 0; at < h * rows * (width + gap); ++at) made.numbers.push_back(fast::narrowed<bf16>(normal(random)));
+      for (std::int64_t at = 0; at < h * rows * (width + gap); ++at)
+        made.numbers.push_back(fast::narrowed<bf16>(normal(random)));
       return made;
     };
     auto const q = drawn(s.hq, n, d), k = drawn(hk, m, d);
     auto v = drawn(hk, m, dv);
-    if (*inRange(0, 3) == 0) v.numbers[static_cast<std::size_t>(m / 2 * (dv + gap))].bits = problem::format_of<bf16>.infinity();
+    if (*inRange(0, 3) == 0)
+      v.numbers[static_cast<std::size_t>(m / 2 * (dv + gap))].bits = problem::format_of<bf16>.infinity();
     problem::arguments<bf16> all;
     all.q = q.in(), all.k = k.in(), all.v = v.in();
     if (*rc::gen::arbitrary<bool>()) all.band.right = *inRange<std::int64_t>(0, 40);
@@ -75,7 +78,9 @@ TEST_CASE("a row has the same bits alone, among others and on two threads", "[pr
     auto const by = *rc::gen::elementOf(here);
     auto const together = answered(all, s, {.threads = 1, .bf16_arithmetic = by});
     auto const on_two = answered(all, s, {.threads = 2, .cache = 1, .bf16_arithmetic = by});
-    auto const differ = [](auto const& x, auto const& y) { return std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) != 0; };
+    auto const differ = [](auto const& x, auto const& y) {
+      return std::memcmp(x.data(), y.data(), x.size() * sizeof x[0]) != 0;
+    };
     RC_ASSERT(!differ(together.o, on_two.o) && !differ(together.lse, on_two.lse));
     for (std::int64_t h = 0; h < s.hq; ++h)
       for (std::int64_t i = 0; i < n; ++i) {
@@ -85,7 +90,8 @@ TEST_CASE("a row has the same bits alone, among others and on two threads", "[pr
         one.v.data += h / groups * m * (dv + gap), one.v.layout.shape[1] = 1;
         one.band.diagonal += i;
         auto const alone = answered(one, {1, 1, 1, 1, m, d, dv}, {.threads = 1, .bf16_arithmetic = by});
-        RC_ASSERT(std::memcmp(alone.o.data(), together.o.data() + (h * n + i) * dv, alone.o.size() * sizeof(bf16)) == 0);
+        RC_ASSERT(std::memcmp(alone.o.data(), together.o.data() + (h * n + i) * dv, alone.o.size() * sizeof(bf16)) ==
+                  0);
         RC_ASSERT(same(alone.lse[0], together.lse[static_cast<std::size_t>(h * n + i)]));
       }
   });
@@ -94,13 +100,15 @@ TEST_CASE("a row has the same bits alone, among others and on two threads", "[pr
 TEST_CASE("a value that another query sees makes no NaN of a row that does not see it", "[unit]") {
   constexpr auto infinity = problem::format_of<bf16>.infinity();
   auto const ones = [](std::int64_t rows, std::int64_t d) {
-    return owned_numbers{1, 1, rows, d, 0, std::vector<bf16>(static_cast<std::size_t>(rows * d), fast::narrowed<bf16>(1))};
+    return owned_numbers{1, 1, rows,
+                         d, 0, std::vector<bf16>(static_cast<std::size_t>(rows * d), fast::narrowed<bf16>(1))};
   };
   auto const is_one_until = [](answer const& of, std::int64_t rows, std::int64_t dv) {
     for (std::int64_t at = 0; at < static_cast<std::int64_t>(of.o.size()); ++at) {
       bool const infinite = at >= rows * dv && at % dv == 0;
       INFO("number " << at);
-      CHECK(fast::widened(of.o[static_cast<std::size_t>(at)]) == (infinite ? std::numeric_limits<float>::infinity() : 1));
+      CHECK(fast::widened(of.o[static_cast<std::size_t>(at)]) ==
+            (infinite ? std::numeric_limits<float>::infinity() : 1));
     }
   };
   for (std::int64_t const dv : {32, 5}) {  // V where it lies, and packed
@@ -113,8 +121,8 @@ TEST_CASE("a value that another query sees makes no NaN of a row that does not s
     for (auto const by : bf16_arithmetics())
       is_one_until(answered(asked, {1, 1, 1, 3, 4, 2, dv}, {.threads = 1, .bf16_arithmetic = by}), 2, dv);
   }
-  // The first 24 queries, a strip, see the first five keys, all of them, and the others one block of keys more. Key 5 is in a
-  // pair with key 4.
+  // The first 24 queries, a strip, see the first five keys, all of them, and the others one block of keys more. Key 5
+  // is in a pair with key 4.
   auto const q = ones(48, 2), k = ones(10, 2);
   auto v = ones(10, 3);
   v.numbers[5 * 3].bits = infinity;
@@ -128,7 +136,8 @@ TEST_CASE("a value that another query sees makes no NaN of a row that does not s
 
 TEST_CASE("scales beyond the range of f32 are applied", "[unit]") {
   auto const filled = [](std::int64_t rows, float with) {
-    return owned_numbers{1, 1, rows, 4, 0, std::vector<bf16>(static_cast<std::size_t>(rows * 4), fast::narrowed<bf16>(with))};
+    return owned_numbers{1, 1, rows,
+                         4, 0, std::vector<bf16>(static_cast<std::size_t>(rows * 4), fast::narrowed<bf16>(with))};
   };
   auto const v = filled(9, 3);
   auto const lse = [&](bf16_arithmetic by, float size, double scale) {

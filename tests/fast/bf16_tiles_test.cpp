@@ -1,4 +1,7 @@
-// Products of tiles of bf16: every table of them, by AMX and by multiply-adds, has the sums that bf16_tiles.hpp declares.
+// Products of tiles of bf16: every table of them, by AMX and by multiply-adds, has the sums that bf16_tiles.hpp
+// declares.
+#include "fast/simd/bf16_tiles.hpp"
+
 #include <cstring>
 #include <random>
 #include <string>
@@ -7,7 +10,6 @@
 
 #include "fast/algorithm/storage.hpp"
 #include "fast/float_environment.hpp"
-#include "fast/simd/bf16_tiles.hpp"
 #include "tests/fast/bf16_numbers.hpp"
 #include "tests/support/catch.hpp"
 
@@ -70,7 +72,8 @@ TEST_CASE("scores are sums of chunks of 16 pairs", "[unit]") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       std::mt19937_64 random(seed);
       drawn_numbers draw(seed);
-      auto const pairs = static_cast<std::int64_t>(16 * (random() % 5)), rows = static_cast<std::int64_t>(1 + random() % 24);
+      auto const pairs = static_cast<std::int64_t>(16 * (random() % 5)),
+                 rows = static_cast<std::int64_t>(1 + random() % 24);
       float const factor = fast::widened(draw());
       std::vector<bf16> const Q = draw(rows_of_strip * 2 * pairs), K = draw(key_block * 2 * pairs);
       std::vector<fast::bf16_pair> packed_Q(index(rows_of_strip * pairs)), packed_K(index(key_block * pairs));
@@ -89,16 +92,17 @@ TEST_CASE("scores are sums of chunks of 16 pairs", "[unit]") {
         computing const within(by);
         by->scores(packed_Q.data(), packed_K.data(), pairs, rows, keys, factor, S.data());
         if (few) {
-          by->few_scores(packed_Q.data(), {K.data() + keys.first * 2 * pairs, 2 * pairs}, ahead ? K.data() : nullptr, pairs,
-                         rows, keys.size(), factor, in_place.data() + keys.first);
-          by->few_listed_scores(packed_Q.data(), list.data(), ahead ? list.data() : nullptr, pairs, rows, keys.size(), factor,
-                                listed.data() + keys.first);
+          by->few_scores(packed_Q.data(), {K.data() + keys.first * 2 * pairs, 2 * pairs}, ahead ? K.data() : nullptr,
+                         pairs, rows, keys.size(), factor, in_place.data() + keys.first);
+          by->few_listed_scores(packed_Q.data(), list.data(), ahead ? list.data() : nullptr, pairs, rows, keys.size(),
+                                factor, listed.data() + keys.first);
         }
       }
       for (std::int64_t i = 0; i < rows; ++i)
         for (std::int64_t j = 0; j < key_block; ++j) {
           float const sum = sum_of_tiles(
-              0, pairs, [&](std::int64_t p) { return packed_Q[index(i * pairs + p)]; }, [&](std::int64_t p) { return K_at(j, p); });
+              0, pairs, [&](std::int64_t p) { return packed_Q[index(i * pairs + p)]; },
+              [&](std::int64_t p) { return K_at(j, p); });
           float const expected = keys.contains(j) ? flushed(sum * flushed(factor)) : -7.0f;
           auto const at = index(i * stride + j);
           INFO(name << ", seed " << seed << ", row " << i << ", key " << j);
@@ -114,11 +118,14 @@ TEST_CASE("sums of values are sums of chunks of 16 pairs of keys", "[unit]") {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
       std::mt19937_64 random(seed);
       drawn_numbers draw(seed, seed % 3 == 0);
-      auto const rows = static_cast<std::int64_t>(1 + random() % 24), dv = static_cast<std::int64_t>(seed % 2 == 0 ? 32 * (1 + random() % 5) : 1 + random() % 160),
+      auto const rows = static_cast<std::int64_t>(1 + random() % 24),
+                 dv = static_cast<std::int64_t>(seed % 2 == 0 ? 32 * (1 + random() % 5) : 1 + random() % 160),
                  padded = fast::rounded_up(dv, panel);
-      fast::interval const pairs{static_cast<std::int64_t>(16 * (random() % 3)), static_cast<std::int64_t>(32 + 16 * (random() % 3))};
+      fast::interval const pairs{static_cast<std::int64_t>(16 * (random() % 3)),
+                                 static_cast<std::int64_t>(32 + 16 * (random() % 3))};
       std::vector<bf16> const V = draw(key_block * padded), P = draw(rows_of_strip * key_block);
-      std::vector<float> S(index(rows_of_strip * stride)), factor(index(rows_of_strip)), O(index(rows_of_strip * padded));
+      std::vector<float> S(index(rows_of_strip * stride)), factor(index(rows_of_strip)),
+          O(index(rows_of_strip * padded));
       for (std::int64_t i = 0; i < rows_of_strip; ++i)
         std::memcpy(&S[index(i * stride)], &P[index(i * key_block)], key_block * sizeof(bf16));
       for (float& f : factor) f = flushed(fast::widened(draw()));
@@ -152,7 +159,8 @@ TEST_CASE("sums of values are sums of chunks of 16 pairs of keys", "[unit]") {
         for (std::int64_t c = 0; c < dv; ++c) {
           auto const weights = [&](std::int64_t p) { return pair_of(&P[index(i * key_block)], p); };
           auto const shown = [&](std::int64_t p) -> fast::bf16_pair {
-            return V_at(p, c) & ((visible[index(2 * p)] != 0 ? 0xffffu : 0u) | (visible[index(2 * p + 1)] != 0 ? 0xffff0000u : 0u));
+            return V_at(p, c) &
+                   ((visible[index(2 * p)] != 0 ? 0xffffu : 0u) | (visible[index(2 * p + 1)] != 0 ? 0xffff0000u : 0u));
           };
           auto const at = index(i * padded + c);
           INFO(name << ", seed " << seed << ", row " << i << ", column " << c);
@@ -167,7 +175,8 @@ TEST_CASE("sums of values are sums of chunks of 16 pairs of keys", "[unit]") {
         }
       // Rows behind `rows` belong to other strips.
       for (std::int64_t at = rows * padded; at < rows_of_strip * padded; ++at)
-        if (!same(all[index(at)], O[index(at)])) FAIL(name << ", seed " << seed << ": row " << at / padded << " was written");
+        if (!same(all[index(at)], O[index(at)]))
+          FAIL(name << ", seed " << seed << ": row " << at / padded << " was written");
     }
 }
 
@@ -177,7 +186,8 @@ TEST_CASE("a sum that is rounded below the normal numbers is 0", "[unit]") {
   std::vector<fast::bf16_pair> Q(index(rows_of_strip * pairs)), K(index(key_block * pairs));
   auto const power = [](int exponent) { return bf16{static_cast<std::uint16_t>((exponent + 127) << 7)}; };
   Q[0] = pair_of(power(-63), bf16{}), Q[1] = pair_of(power(-75), bf16{});
-  K[0] = pair_of(power(-63), bf16{}), K[panel] = pair_of(bf16{static_cast<std::uint16_t>(power(-75).bits | 0x8000u)}, bf16{});
+  K[0] = pair_of(power(-63), bf16{}),
+  K[panel] = pair_of(bf16{static_cast<std::uint16_t>(power(-75).bits | 0x8000u)}, bf16{});
   for (auto const& [name, by] : tables()) {
     std::vector<float> S(index(rows_of_strip * stride));
     {

@@ -1,5 +1,5 @@
-// An entry has the bits that it has alone, wherever its rows lie and whatever lies beside them; what belongs to no entry
-// is not read.
+// An entry has the bits that it has alone, wherever its rows lie and whatever lies beside them; what belongs to no
+// entry is not read.
 #include "fast/plan.hpp"
 #include "tests/fast/case.hpp"
 #include "tests/fast/entry_case.hpp"
@@ -26,7 +26,8 @@ entry_case<E> drawn_entries(std::int64_t largest_n, std::int64_t largest_m) {
   drawn.align = in(0, 1);
   if (in(0, 2) == 0) drawn.softcap = 5;
   if (in(0, 1) != 0)
-    for (std::int64_t h = 0; h < drawn.hq; ++h) drawn.sink.push_back(drawn.number(static_cast<double>(in(-40, 40)) / 8));
+    for (std::int64_t h = 0; h < drawn.hq; ++h)
+      drawn.sink.push_back(drawn.number(static_cast<double>(in(-40, 40)) / 8));
   return drawn;
 }
 
@@ -102,7 +103,8 @@ TEST_CASE("a page may serve several entries, and one entry twice", "[unit]") {
   q.insert(q.end(), from.q.begin(), from.q.end());
   using problem::layout;
   given.q = {q.data(), layout::compact({2, 1, 3, d})};
-  given.k = {from.k.data(), layout::compact({3, 1, page, d})}, given.v = {from.v.data(), layout::compact({3, 1, page, d})};
+  given.k = {from.k.data(), layout::compact({3, 1, page, d})},
+  given.v = {from.v.data(), layout::compact({3, 1, page, d})};
   given.block_table = problem::tensor<std::int32_t const>{table.data(), layout::compact({2, 3})};
   given.k_lengths = problem::tensor<std::int32_t const>{lengths.data(), layout::compact({2})};
   auto const instance = problem::instance<float>::make(given);

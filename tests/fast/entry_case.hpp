@@ -24,8 +24,8 @@ enum class row_form : std::uint8_t { dense, packed, paged };
 struct entry_form {
   row_form queries = row_form::dense, keys = row_form::dense;
   std::int64_t page = 16;
-  std::int64_t longer = 0;  ///< slots are that much longer than the longest entry, spans than their entry
-  std::uint64_t order = 1;  ///< of the pages in the pool
+  std::int64_t longer = 0;    ///< slots are that much longer than the longest entry, spans than their entry
+  std::uint64_t order = 1;    ///< of the pages in the pool
   bool heads_inside = false;  ///< rows of different heads lie side by side: [rows, heads, width]
 };
 
@@ -97,16 +97,16 @@ struct entry_case : problem::parameters {
     if (form.keys == row_form::packed) given.k_offsets = list(keys.starts);
     given.q_lengths = list(queries.lengths), given.k_lengths = list(keys.lengths);
     if (form.keys == row_form::paged)
-      given.block_table = problem::tensor<std::int32_t const>{keys.table.data(), {2, {b, keys.width}, {keys.width + 3, 1}}};
+      given.block_table =
+          problem::tensor<std::int32_t const>{keys.table.data(), {2, {b, keys.width}, {keys.width + 3, 1}}};
     if (!sink.empty()) given.sink = problem::tensor<E const>{sink.data(), problem::layout::compact({hq})};
     auto const instance = problem::instance<E>::make(given);
     if (!instance) FAIL(instance.why().message());
     problem::output_tensors<E> tensors{{o.numbers.data(), o.layout}, {}, {}};
     bool const inside = form.heads_inside && form.queries == row_form::packed;
     tensors.lse = problem::tensor<problem::lse_element<E>>{
-        lse.data(), {3,
-                     {queries.first, hq, queries.rows},
-                     {hq * queries.rows, inside ? 1 : queries.rows, inside ? hq : 1}}};
+        lse.data(),
+        {3, {queries.first, hq, queries.rows}, {hq * queries.rows, inside ? 1 : queries.rows, inside ? hq : 1}}};
     auto const outputs = problem::outputs<E>::make(instance.value(), tensors);
     if (!outputs) FAIL(outputs.why().message());
     auto const done = fast::attention(instance.value(), outputs.value(), {.threads = threads});
@@ -178,13 +178,15 @@ struct entry_case : problem::parameters {
       longest = std::max(longest, count), all += count + form.longer;
     }
     made.starts.push_back(static_cast<std::int32_t>(all));
-    if (as == row_form::dense) made.first = static_cast<std::int64_t>(entries.size()), made.rows = longest + form.longer;
+    if (as == row_form::dense)
+      made.first = static_cast<std::int64_t>(entries.size()), made.rows = longest + form.longer;
     if (as == row_form::packed) made.first = 1, made.rows = all + 2 * form.longer;
     if (as == row_form::paged) {
       made.width = (longest + form.longer + form.page - 1) / form.page, made.rows = form.page;
       std::vector<std::int32_t> pages;
       for (entry const& each : entries)
-        for (std::int64_t at = 0; at * form.page < each.m; ++at) pages.push_back(static_cast<std::int32_t>(pages.size()));
+        for (std::int64_t at = 0; at * form.page < each.m; ++at)
+          pages.push_back(static_cast<std::int32_t>(pages.size()));
       made.first = static_cast<std::int64_t>(pages.size()) + 2;  // two pages belong to nobody
       for (auto& page : pages) ++page;
       std::shuffle(pages.begin(), pages.end(), std::mt19937_64(form.order));
@@ -205,7 +207,8 @@ struct entry_case : problem::parameters {
     std::vector<E> numbers;
 
     tensor_memory(sides const& of, std::int64_t h, std::int64_t width, entry_form const& form) : heads(h), wide(width) {
-      std::int64_t const row = form.heads_inside ? heads * width : width, head = form.heads_inside ? width : of.rows * width;
+      std::int64_t const row = form.heads_inside ? heads * width : width,
+                         head = form.heads_inside ? width : of.rows * width;
       std::int64_t const slot = heads * of.rows * width + 5;
       layout = {4, {of.first, heads, of.rows, width}, {slot, head, row, 1}};
       numbers.assign(static_cast<std::size_t>(of.first * slot), poison());

@@ -1,7 +1,5 @@
 // The kernel's weights 2^x against integers (tests/fast/exp2_fixed.hpp), on every instruction set: every f32 argument
 // in the slow test, a stride through them in the quick one; 10^8 f64 arguments and more.
-#include "fast/algorithm/exp2.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -11,9 +9,10 @@
 #include <vector>
 
 #include "fast/algorithm/arithmetic.hpp"
+#include "fast/algorithm/exp2.hpp"
 #include "reference/real/outward.hpp"
-#include "tests/fast/exp2_sweep.hpp"
 #include "tests/fast/case.hpp"
+#include "tests/fast/exp2_sweep.hpp"
 
 using namespace attest;
 using tests::fixed_exp2;
@@ -49,9 +48,9 @@ template <class T>
 void require_declared(std::vector<tests::exp2_errors<T>> const& found, std::uint64_t tried) {
   double const declared = fast::exp_error<T> * (sizeof(T) == 4 ? 0x1p24 : 0x1p53);
   for (auto const& set : found) {
-    std::cerr << "2^x of " << tried << (sizeof(T) == 4 ? " f32" : " f64") << " arguments on " << set.name << ": at most "
-              << set.in_u << " u (declared " << declared << "), " << set.in_ulps << " ulp, at " << std::hexfloat
-              << static_cast<double>(set.worst) << std::defaultfloat << "\n";
+    std::cerr << "2^x of " << tried << (sizeof(T) == 4 ? " f32" : " f64") << " arguments on " << set.name
+              << ": at most " << set.in_u << " u (declared " << declared << "), " << set.in_ulps << " ulp, at "
+              << std::hexfloat << static_cast<double>(set.worst) << std::defaultfloat << "\n";
     INFO(set.name);
     CHECK(set.wrong == 0);
     CHECK(set.in_u + judge_in_u<T> < declared);
@@ -64,9 +63,11 @@ void sweep_f32(std::uint64_t stride) {
   constexpr auto first = std::bit_cast<std::uint32_t>(-0.0f);
   constexpr auto last = std::bit_cast<std::uint32_t>(-std::numeric_limits<float>::infinity());
   std::uint64_t const count = (last - first) / stride + 1;
-  require_declared(tests::sweep_exp2<float>(count, [=](std::uint64_t at) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(first + at * stride));
-  }), count);
+  require_declared(
+      tests::sweep_exp2<float>(
+          count,
+          [=](std::uint64_t at) { return std::bit_cast<float>(static_cast<std::uint32_t>(first + at * stride)); }),
+      count);
 }
 
 /// splitmix64: number `index` of a sequence.
@@ -99,10 +100,13 @@ void sweep_f64(std::uint64_t count) {
   for (auto const& set : found) {
     double const r = set.worst - std::nearbyint(set.worst);
     std::uint64_t const near = count / 64;
-    require_declared(tests::sweep_exp2<double>(near, [=](std::uint64_t at) {
-      double const step = 0x1p-53 * (static_cast<double>(at / 8) - static_cast<double>(near / 16));
-      return std::min(0.0, r + step - static_cast<double>(at % 8));
-    }), near);
+    require_declared(tests::sweep_exp2<double>(near,
+                                               [=](std::uint64_t at) {
+                                                 double const step = 0x1p-53 * (static_cast<double>(at / 8) -
+                                                                                static_cast<double>(near / 16));
+                                                 return std::min(0.0, r + step - static_cast<double>(at % 8));
+                                               }),
+                     near);
   }
 }
 
@@ -129,7 +133,9 @@ TEST_CASE("the integers that judge 2^r are within their own error of it", "[unit
 TEST_CASE("f32 weights err by less than declared, on a stride of their domain", "[unit]") { sweep_f32(997); }
 TEST_CASE("f32 weights err by less than declared, on every argument", "[nightly]") { sweep_f32(1); }
 TEST_CASE("f64 weights err by less than declared", "[unit]") { sweep_f64(std::uint64_t{1} << 20); }
-TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[nightly]") { sweep_f64(std::uint64_t{1} << 28); }
+TEST_CASE("f64 weights err by less than declared, on 2.7e8 arguments", "[nightly]") {
+  sweep_f64(std::uint64_t{1} << 28);
+}
 
 TEMPLATE_TEST_CASE("beyond the cutoff a weight is 0, and no weight is subnormal", "[unit]", float, double) {
   using T = TestType;

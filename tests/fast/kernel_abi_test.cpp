@@ -1,12 +1,12 @@
 // The shared library behind <attest/builtin.h>: what it answers, and what it must leave alone.
-#include <attest/builtin.h>
-
 #include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <string>
+
+#include <attest/builtin.h>
 
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_bytes.hpp"
@@ -107,11 +107,13 @@ TEST_CASE("partial results are merged through the C interface", "[unit]") {
     made.ndim = rank;
     return made;
   };
-  DLTensor const O[]{tensor(o0, 4), tensor(unread, 4), tensor(o1, 4)}, L[]{tensor(l0, 3), tensor(empty, 3), tensor(l1, 3)};
+  DLTensor const O[]{tensor(o0, 4), tensor(unread, 4), tensor(o1, 4)},
+      L[]{tensor(l0, 3), tensor(empty, 3), tensor(l1, 3)};
   DLTensor const *os[]{&O[0], &O[1], &O[2]}, *lses[]{&L[0], &L[1], &L[2]};
   DLTensor to = tensor(out, 4), to_lse = tensor(out_lse, 3);
   attest_merge_call call{};
-  call.abi_version = ATTEST_KERNEL_ABI_2, call.parts = 3, call.o = os, call.lse = lses, call.out = &to, call.out_lse = &to_lse;
+  call.abi_version = ATTEST_KERNEL_ABI_2, call.parts = 3, call.o = os, call.lse = lses, call.out = &to,
+  call.out_lse = &to_lse;
   REQUIRE(attest_merge(&call) == ATTEST_OK);
   CHECK((out == 4 && out_lse == Approx(1.69314718)));
   call.out_lse = nullptr, out_lse = -7;

@@ -28,9 +28,9 @@ TEST_CASE("the logarithm is off by at most what it states", "[unit]") {
     if (x > 0 && x != 1 && std::isfinite(x)) worst = std::max(worst, relative_error(x));
   };
   for (int n = 0; n < 20000; ++n) {
-    ask(std::bit_cast<double>(random() >> 1));         // any size
-    ask(1 + 63 * unit(random));                        // sums of weights
-    ask(0.5 + unit(random));                           // where ln x is small
+    ask(std::bit_cast<double>(random() >> 1));  // any size
+    ask(1 + 63 * unit(random));                 // sums of weights
+    ask(0.5 + unit(random));                    // where ln x is small
     ask(1 + std::ldexp(unit(random) - 0.5, -static_cast<int>(random() % 50)));
   }
   for (int e = -1074; e < 1024; ++e)  // exact powers, the edges between binades, and those between the intervals of m

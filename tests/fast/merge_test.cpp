@@ -116,7 +116,8 @@ void require_near(some_parts<E> parts, int threads) {
     auto const at = static_cast<std::size_t>(row);
     if (m == -infinity) {
       RC_ASSERT(value(lse[at]) == -infinity);
-      for (std::int64_t c = 0; c < parts.dv; ++c) RC_ASSERT(value(out[static_cast<std::size_t>(row * parts.dv + c)]) == 0);
+      for (std::int64_t c = 0; c < parts.dv; ++c)
+        RC_ASSERT(value(out[static_cast<std::size_t>(row * parts.dv + c)]) == 0);
       continue;
     }
     std::vector<long double> pi;  // 0 for a part that is not read
@@ -147,13 +148,13 @@ struct target {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("parts are merged within the roundings that are declared", "[property]", float, double, problem::bf16,
-                   problem::f16) {
+TEMPLATE_TEST_CASE("parts are merged within the roundings that are declared", "[property]", float, double,
+                   problem::bf16, problem::f16) {
   target const set(GENERATE(from_range(fast::simd_targets())));
   tests::property("any number of parts, spread, width and output type", [] {
-    auto const parts = drawn<TestType>(*rc::gen::element<std::int64_t>(1, 2, 3, 17, 130, 300),
-                                       *rc::gen::element<std::int64_t>(0, 1, 7, 64, 130, 300),
-                                       *rc::gen::arbitrary<std::uint32_t>(), *rc::gen::element(0.0, 1e-7, 1.0, 30.0, 1e4));
+    auto const parts = drawn<TestType>(
+        *rc::gen::element<std::int64_t>(1, 2, 3, 17, 130, 300), *rc::gen::element<std::int64_t>(0, 1, 7, 64, 130, 300),
+        *rc::gen::arbitrary<std::uint32_t>(), *rc::gen::element(0.0, 1e-7, 1.0, 30.0, 1e4));
     int const threads = *rc::gen::element(1, 2);
     switch (*rc::gen::inRange(0, 4)) {
       case 0: return require_near<TestType, float>(parts, threads);
@@ -171,7 +172,8 @@ TEMPLATE_TEST_CASE("one part, or one that is read, is the result bit for bit", "
     for (std::int64_t row = 0; row < 30; ++row) {
       for (std::size_t s = 0; s < count; ++s) parts.lse(s, row) = -std::numeric_limits<lse_of<TestType>>::infinity();
       parts.lse(count / 2, row) = static_cast<lse_of<TestType>>(row) / 3;
-      for (std::int64_t c = 0; c < 33; ++c) parts.o(count / 2, row, c) = number<TestType>(static_cast<double>(c - 10) / 7);
+      for (std::int64_t c = 0; c < 33; ++c)
+        parts.o(count / 2, row, c) = number<TestType>(static_cast<double>(c - 10) / 7);
       parts.o(count / 2, row, 0) = number<TestType>(-0.0), parts.o(count / 2, row, 1) = number<TestType>(std::nan(""));
       parts.o(count / 2, row, 2) = number<TestType>(1e-40), parts.o(count / 2, row, 3) = number<TestType>(1e300);
     }
@@ -180,7 +182,8 @@ TEMPLATE_TEST_CASE("one part, or one that is read, is the result bit for bit", "
     parts.run(out, lse);
     for (std::int64_t row = 0; row < 30; ++row) {
       CHECK(lse[static_cast<std::size_t>(row)] == parts.lse(count / 2, row));
-      CHECK(std::memcmp(&out[static_cast<std::size_t>(row * 33)], &parts.o(count / 2, row, 0), 33 * sizeof(TestType)) == 0);
+      CHECK(std::memcmp(&out[static_cast<std::size_t>(row * 33)], &parts.o(count / 2, row, 0), 33 * sizeof(TestType)) ==
+            0);
     }
   }
 }

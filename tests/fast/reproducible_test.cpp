@@ -133,8 +133,8 @@ TEMPLATE_TEST_CASE("masked keys are never read", "[property]", float, double) {
     if (*rc::gen::arbitrary<bool>()) problem.mask.reset();
     if (*rc::gen::arbitrary<bool>()) {
       problem.block_q = *rc::gen::element(1, 10, 30), problem.block_k = *rc::gen::element(1, 16, 50);
-      problem.block_mask = owned<std::uint8_t>::shaped({1, 1, (s.n + problem.block_q - 1) / problem.block_q,
-                                                        (s.m + problem.block_k - 1) / problem.block_k});
+      problem.block_mask = owned<std::uint8_t>::shaped(
+          {1, 1, (s.n + problem.block_q - 1) / problem.block_q, (s.m + problem.block_k - 1) / problem.block_k});
       std::mt19937_64 draw(*rc::gen::arbitrary<std::uint32_t>());
       problem.block_mask->each([&](std::uint8_t& x, auto...) { x = draw() % 3 != 0; });
       if (*rc::gen::arbitrary<bool>()) problem.band = {};
@@ -175,12 +175,15 @@ TEMPLATE_TEST_CASE("a block mask has the bits of the mask tensor that says the s
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using T = TestType;
   tests::property("strips that end where blocks do", [] {
-    std::int64_t const dv = *rc::gen::element<std::int64_t>(5, 32, 64);  // in rows of 32 and 64, V may be read where it lies
-    problem::sizes const s{1, 4, 2, *rc::gen::inRange<std::int64_t>(1, 200), *rc::gen::inRange<std::int64_t>(1, 300), 9, dv};
+    std::int64_t const dv =
+        *rc::gen::element<std::int64_t>(5, 32, 64);  // in rows of 32 and 64, V may be read where it lies
+    problem::sizes const s{1, 4, 2, *rc::gen::inRange<std::int64_t>(1, 200), *rc::gen::inRange<std::int64_t>(1, 300),
+                           9, dv};
     auto problem = owned_case<T>(s, *rc::gen::arbitrary<std::uint32_t>());
     std::mt19937_64 random(*rc::gen::arbitrary<std::uint32_t>());
     if (*rc::gen::arbitrary<bool>()) problem.band.right = *rc::gen::inRange<std::int64_t>(0, 40);
-    if (*rc::gen::arbitrary<bool>()) problem.v.at(0, 0, s.m / 2, 0) = *rc::gen::element(std::numeric_limits<T>::infinity(), T(1));
+    if (*rc::gen::arbitrary<bool>())
+      problem.v.at(0, 0, s.m / 2, 0) = *rc::gen::element(std::numeric_limits<T>::infinity(), T(1));
     problem.block_q = *rc::gen::element<std::int64_t>(1, 8, 11, 12, 13, 16, 23, 24, 25, 32, 36, 64, 80, 128, 1000);
     problem.block_k = *rc::gen::element<std::int64_t>(1, 16, 50, 64, 128, 1000);
     std::uint64_t const of = *rc::gen::element<std::uint64_t>(1, 2, 4, 16);
@@ -192,7 +195,8 @@ TEMPLATE_TEST_CASE("a block mask has the bits of the mask tensor that says the s
     element_wise.block_mask.reset();
     element_wise.mask = owned<std::uint8_t>::shaped({1, s.hq, s.n, s.m});
     element_wise.mask->each([&](std::uint8_t& x, auto, auto h, auto i, auto j) {
-      x = problem.block_mask->at(0, problem.block_mask->in().layout.shape[1] == 1 ? 0 : h, i / problem.block_q, j / problem.block_k);
+      x = problem.block_mask->at(0, problem.block_mask->in().layout.shape[1] == 1 ? 0 : h, i / problem.block_q,
+                                 j / problem.block_k);
     });
     bool const weights = *rc::gen::arbitrary<bool>();
     fast::options const how{.threads = 1, .cache = *rc::gen::element<std::int64_t>(0, 1, 16 << 10)};

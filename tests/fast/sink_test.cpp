@@ -1,7 +1,7 @@
 // Sinks: one more term of l. The rules of docs/semantics.md one by one; drawn sinks are in attention_test.cpp.
-#include "tests/fast/case.hpp"
-
 #include <algorithm>
+
+#include "tests/fast/case.hpp"
 
 using namespace attest;
 using tests::owned;
@@ -65,8 +65,8 @@ TEMPLATE_TEST_CASE("a sink of NaN or +∞ makes NaN of every row with a visible 
 TEMPLATE_TEST_CASE("no finite sink overflows, and none is lost", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using limits = std::numeric_limits<TestType>;
-  for (TestType const t : {TestType(90), TestType(1000), TestType(1e5), TestType(-1e4), TestType(-1e9), limits::lowest(),
-                           limits::max()}) {
+  for (TestType const t :
+       {TestType(90), TestType(1000), TestType(1e5), TestType(-1e4), TestType(-1e9), limits::lowest(), limits::max()}) {
     auto const problem = rows_with<TestType>(t);
     auto got = problem.run();
     auto const instance = problem.instance();

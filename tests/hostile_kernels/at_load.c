@@ -1,6 +1,4 @@
 /* Hostile while it is loaded, or as it says its name: one library for each value of HOSTILE_AT_LOAD. */
-#include "hostile.h"
-
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +7,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-attest_status attest_attention(const attest_call *call);
+#include "hostile.h"
+
+attest_status attest_attention(attest_call const* call);
 
 #define LOOPS 1
 #define EXITS 2
@@ -29,17 +29,17 @@ attest_status attest_attention(const attest_call *call);
 
 #if HOSTILE_AT_LOAD == FAILS_LATER
 /* Marks the shared memory in its first call and ends: a process that finds the mark is not to be loaded. */
-static const off_t place_of_mark = 2048;
-attest_status attest_attention(const attest_call *call) {
+static off_t const place_of_mark = 2048;
+attest_status attest_attention(attest_call const* call) {
   if (pwrite(4, "again", 5, place_of_mark) < 0) return honest(call);
   abort();
 }
 #else
-attest_status attest_attention(const attest_call *call) { return honest(call); }
+attest_status attest_attention(const attest_call* call) { return honest(call); }
 #endif
 
 static void work_for_ever(void) {
-  for (volatile unsigned n = 0;; ++n) continue;
+  for (unsigned volatile n = 0;; ++n) continue;
 }
 
 #if HOSTILE_AT_LOAD < NAME_CRASHES || (HOSTILE_AT_LOAD >= SLEEPS && HOSTILE_AT_LOAD < NAME_HAS_NO_END)
@@ -74,15 +74,15 @@ __attribute__((constructor)) static void act(void) {
 #elif HOSTILE_AT_LOAD == END_LOOPS
 __attribute__((destructor)) static void act(void) { work_for_ever(); }
 #else
-char const *attest_kernel_name(void);
-char const *attest_kernel_name(void) {
+char const* attest_kernel_name(void);
+char const* attest_kernel_name(void) {
 #if HOSTILE_AT_LOAD == NAME_CRASHES
   raise(SIGSEGV);
   return "";
 #elif HOSTILE_AT_LOAD == NAME_IS_NOWHERE
-  return (char const *)16;
+  return (char const*)16;
 #elif HOSTILE_AT_LOAD == NAME_HAS_NO_END
-  char *const pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const pages = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return "";
   munmap(pages + 4096, 4096);
   memset(pages + 4090, 'y', 6);

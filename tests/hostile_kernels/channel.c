@@ -1,6 +1,4 @@
 /* The channel to the judge is descriptor 3: forged, damaged, closed. */
-#include "hostile.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -8,6 +6,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "hostile.h"
 
 enum { channel = 3 };
 struct reply { /* reply_message of audit/isolation/runner/protocol.hpp */
@@ -17,7 +17,7 @@ struct reply { /* reply_message of audit/isolation/runner/protocol.hpp */
   double seconds;
   uint32_t environment_changed, descriptors_changed, outputs_changed, padding;
 };
-static const uint32_t reply_magic = 0x594C5052;
+static uint32_t const reply_magic = 0x594C5052;
 
 /* Answers for the next thousand calls before they are asked. */
 HOSTILE_ONCE(answers_ahead) {
@@ -70,7 +70,7 @@ HOSTILE(closes_all) {
   for (int number = 0; number < 64; ++number) close(number);
 }
 static unsigned sent;
-static void *flood(void *nothing) {
+static void* flood(void* nothing) {
   const struct reply forged = {reply_magic, 0, 7, 1e308, 1, 1, 1, 0};
   for (;;)
     if (send(channel, &forged, sizeof forged, 0) > 0) __atomic_store_n(&sent, 1, __ATOMIC_SEQ_CST);
@@ -90,8 +90,9 @@ HOSTILE(passes_descriptors) {
   struct iovec one = {&byte, 1};
   struct msghdr message;
   memset(&message, 0, sizeof message), memset(control, 0, sizeof control);
-  message.msg_iov = &one, message.msg_iovlen = 1, message.msg_control = control, message.msg_controllen = sizeof control;
-  struct cmsghdr *const head = CMSG_FIRSTHDR(&message);
+  message.msg_iov = &one, message.msg_iovlen = 1, message.msg_control = control,
+  message.msg_controllen = sizeof control;
+  struct cmsghdr* const head = CMSG_FIRSTHDR(&message);
   head->cmsg_level = SOL_SOCKET, head->cmsg_type = SCM_RIGHTS, head->cmsg_len = CMSG_LEN(sizeof(int));
   memset(CMSG_DATA(head), 0, sizeof(int));
   sendmsg(channel, &message, 0);

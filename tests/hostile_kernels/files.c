@@ -1,7 +1,5 @@
 /* Files, folders, descriptors, the network, and the system as a whole. What it could reach is its exit code, which no
  * report may show. */
-#include "hostile.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -17,22 +15,25 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static const char *folder(void) {
-  const char *const known = getenv("HOSTILE_FOLDER");
+#include "hostile.h"
+
+static char const* folder(void) {
+  char const* const known = getenv("HOSTILE_FOLDER");
   return known ? known : ".";
 }
-static int made(const char *in, const char *name) {
+static int made(char const* in, char const* name) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%s", in, name);
-  const int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0666);
+  int const file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0666);
   if (file >= 0) close(file);
   return file >= 0;
 }
 HOSTILE(writes_everywhere) {
   UNUSED;
-  const char *const home = getenv("HOME");
+  char const* const home = getenv("HOME");
   if (made(folder(), "hostile-file") || made(".", "hostile-file") || made("/tmp", "hostile-file")) _exit(31);
-  if ((home && made(home, "hostile-file")) || made("/var/tmp", "hostile-file") || made("/etc", "hostile-file")) _exit(32);
+  if ((home && made(home, "hostile-file")) || made("/var/tmp", "hostile-file") || made("/etc", "hostile-file"))
+    _exit(32);
 }
 /* The report itself, and what lies beside it. */
 HOSTILE(forges_report) {
@@ -40,7 +41,7 @@ HOSTILE(forges_report) {
   char path[4096], other[4096];
   snprintf(path, sizeof path, "%s/report.json", folder());
   snprintf(other, sizeof other, "%s/other.json", folder());
-  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  int const file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   if (file >= 0) _exit(33);
   if (unlink(path) == 0 || rename(path, other) == 0 || symlink("/dev/null", other) == 0 || mkdir(other, 0777) == 0 ||
       mknod(other, S_IFIFO | 0666, 0) == 0 || truncate(path, 0) == 0 || chmod(path, 0) == 0)
@@ -51,8 +52,8 @@ HOSTILE(reads_secrets) {
   char path[4096];
   snprintf(path, sizeof path, "%s/secret", folder());
   for (int n = 0; n < 4; ++n) {
-    static const char *const fixed[] = {"/etc/shadow", "/root/.ssh/id_rsa", "/proc/1/environ"};
-    const int file = open(n < 3 ? fixed[n] : path, O_RDONLY);
+    static char const* const fixed[] = {"/etc/shadow", "/root/.ssh/id_rsa", "/proc/1/environ"};
+    int const file = open(n < 3 ? fixed[n] : path, O_RDONLY);
     char first;
     if (file >= 0 && read(file, &first, 1) == 1 && n != 2) _exit(35);
     if (file >= 0) close(file);
@@ -61,7 +62,7 @@ HOSTILE(reads_secrets) {
 /* Prints a verdict, control characters and more than anybody reads. */
 HOSTILE(prints_a_verdict) {
   UNUSED;
-  static const char forged[] = "\033[2J\033[H\rCERTIFIED: all elements are within the bound of f32\n\xff\xfe\a";
+  static char const forged[] = "\033[2J\033[H\rCERTIFIED: all elements are within the bound of f32\n\xff\xfe\a";
   for (int number = 0; number < 3; ++number)
     if (write(number, forged, sizeof forged - 1) < 0) continue;
 }
@@ -74,7 +75,7 @@ HOSTILE(prints_without_end) {
 }
 HOSTILE(writes_to_terminal) {
   UNUSED;
-  const int terminal = open("/dev/tty", O_RDWR);
+  int const terminal = open("/dev/tty", O_RDWR);
   char letter = 'x';
   if (terminal >= 0) _exit(36);
   for (int number = 0; number < 3; ++number)

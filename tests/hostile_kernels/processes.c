@@ -1,7 +1,5 @@
-/* Processes and threads that outlive a call, and too many of them. Each process takes the name that HOSTILE_NAME has, by
- * which a test finds it. */
-#include "hostile.h"
-
+/* Processes and threads that outlive a call, and too many of them. Each process takes the name that HOSTILE_NAME has,
+ * by which a test finds it. */
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,8 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "hostile.h"
+
 static void take_name(void) {
-  const char *const name = getenv("HOSTILE_NAME");
+  char const* const name = getenv("HOSTILE_NAME");
   if (name) prctl(PR_SET_NAME, name);
 }
 static void live_on(void) {
@@ -61,18 +61,18 @@ HOSTILE_ONCE(child_keeps_channel) {
 HOSTILE_ONCE(executes) {
   UNUSED;
   if (fork() == 0) {
-    execl("/bin/sleep", "sleep", "1000", (char *)0);
+    execl("/bin/sleep", "sleep", "1000", (char*)0);
     _exit(0);
   }
 }
 /* Becomes another program in the midst of a call. */
 HOSTILE(becomes_another) {
   UNUSED;
-  execl("/bin/true", "true", (char *)0);
+  execl("/bin/true", "true", (char*)0);
 }
 /* Threads that work for ever, all processors full. */
-static void *work(void *nothing) {
-  for (volatile unsigned n = 0;; ++n) continue;
+static void* work(void* nothing) {
+  for (unsigned volatile n = 0;; ++n) continue;
   return nothing;
 }
 HOSTILE_ONCE(busy_threads) {
@@ -82,7 +82,7 @@ HOSTILE_ONCE(busy_threads) {
     pthread_create(&id, 0, work, 0);
   }
 }
-static void *sleep_on(void *nothing) {
+static void* sleep_on(void* nothing) {
   for (;;) pause();
   return nothing;
 }
@@ -98,7 +98,7 @@ HOSTILE_ONCE(thousand_threads) {
   usleep(300000);
 }
 /* The thread of the runner leaves; another one of the kernel stays. */
-static void *exit_later(void *nothing) {
+static void* exit_later(void* nothing) {
   usleep(10000);
   _exit(7);
   return nothing;

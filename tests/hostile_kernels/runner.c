@@ -1,6 +1,4 @@
 /* The runner's own process: what it needs for the next call is taken from it, or what it says next is changed. */
-#include "hostile.h"
-
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -20,12 +18,14 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "hostile.h"
+
 enum { channel = 3, memory = 4 };
 
 static void pause_for_ever(void) {
   for (;;) pause();
 }
-static void *pauses(void *nothing) {
+static void* pauses(void* nothing) {
   pause_for_ever();
   return nothing;
 }
@@ -105,7 +105,7 @@ HOSTILE_AFTER(writes_memory_directly) {
 /* Private memory in the place of the output: the answer is not in what the judge reads. */
 HOSTILE(answers_elsewhere) {
   uintptr_t const o = (uintptr_t)call->out->data + call->out->byte_offset;
-  mmap((void *)(o & ~(uintptr_t)4095), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  mmap((void*)(o & ~(uintptr_t)4095), 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 /* The note of a crash as the runner writes it, of nonsense, and then another end. */
 HOSTILE(forges_crash_note) {
@@ -135,7 +135,7 @@ HOSTILE(closes_the_channel_and_stays) {
   close(channel);
   pause_for_ever();
 }
-static void *takes(void *nothing) {
+static void* takes(void* nothing) {
   static char question[1 << 16];
   for (;;) recv(channel, question, sizeof question, 0);
   return nothing;
@@ -147,10 +147,10 @@ HOSTILE_ONCE(takes_the_next_questions) {
   for (int several = 0; several < 8; ++several) pthread_create(&id, 0, takes, 0);
   usleep(200000);
 }
-/* The runner gets another channel in the place of its own. What it answers there is passed on once: after that the judge
- * hears nothing, and the runner gets no question. */
+/* The runner gets another channel in the place of its own. What it answers there is passed on once: after that the
+ * judge hears nothing, and the runner gets no question. */
 static int judge_end, runner_end;
-static void *passes_on(void *nothing) {
+static void* passes_on(void* nothing) {
   static char answer[1 << 16];
   ssize_t const bytes = recv(runner_end, answer, sizeof answer, 0);
   if (bytes > 0) send(judge_end, answer, (size_t)bytes, 0);
@@ -226,17 +226,17 @@ HOSTILE(unmaps_everything) {
   static unsigned long from[512], to[512];
   char line[512];
   int count = 0;
-  FILE *const maps = fopen("/proc/self/maps", "r");
+  FILE* const maps = fopen("/proc/self/maps", "r");
   while (maps && count < 512 && fgets(line, sizeof line, maps))
     if (sscanf(line, "%lx-%lx", &from[count], &to[count]) == 2) ++count;
-  for (int n = 0; n < count; ++n) munmap((void *)from[n], to[n] - from[n]);
+  for (int n = 0; n < count; ++n) munmap((void*)from[n], to[n] - from[n]);
 }
 HOSTILE(overwrites_runner) {
   UNUSED;
   unsigned long from, to;
   char line[512], access[8];
-  FILE *const maps = fopen("/proc/self/maps", "r");
+  FILE* const maps = fopen("/proc/self/maps", "r");
   while (maps && fgets(line, sizeof line, maps))
     if (sscanf(line, "%lx-%lx %7s", &from, &to, access) == 3 && access[1] == 'w' && strstr(line, "attest-runner"))
-      memset((void *)from, 0xA5, to - from);
+      memset((void*)from, 0xA5, to - from);
 }

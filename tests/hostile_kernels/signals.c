@@ -1,6 +1,4 @@
 /* Signals: to everybody, to itself, and none at all; limits; the ways in which a process ends. */
-#include "hostile.h"
-
 #include <alloca.h>
 #include <fenv.h>
 #include <pthread.h>
@@ -12,6 +10,8 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#include "hostile.h"
 
 /* Kills every process that it may signal. */
 HOSTILE(kills_all) {
@@ -37,7 +37,7 @@ HOSTILE(kills_first) {
   UNUSED;
   kill(1, SIGKILL);
 }
-static void *abort_now(void *nothing) {
+static void* abort_now(void* nothing) {
   abort();
   return nothing;
 }
@@ -56,7 +56,7 @@ HOSTILE(quick_exits) {
   quick_exit(5);
 }
 static void work_for_ever(void) {
-  for (volatile unsigned n = 0;; ++n) continue;
+  for (unsigned volatile n = 0;; ++n) continue;
 }
 /* Ends, but for a handler of its end that never does. */
 HOSTILE(never_finishes_exit) {
@@ -81,8 +81,8 @@ HOSTILE(waits_for_itself) {
   pthread_mutex_lock(&lock);
   pthread_mutex_lock(&lock);
 }
-static int deeper(volatile char *above) {
-  volatile char here[4096];
+static int deeper(char volatile* above) {
+  char volatile here[4096];
   here[0] = above[0];
   return deeper(here) + here[0];
 }
@@ -93,21 +93,21 @@ HOSTILE(recurses) {
 }
 HOSTILE(takes_the_stack) {
   UNUSED;
-  volatile char *const much = alloca((size_t)1 << 30);
+  char volatile* const much = alloca((size_t)1 << 30);
   much[0] = 1;
 }
 /* Takes the handlers of the runner away, then reads address 0; leaves the handler by a jump. */
 HOSTILE(ignores_faults) {
   UNUSED;
   signal(SIGSEGV, SIG_IGN);
-  *(volatile char *)0;
+  *(char volatile*)0;
 }
 static sigjmp_buf back;
 static void jump(int number) { siglongjmp(back, number); }
 HOSTILE(jumps_out_of_a_fault) {
   UNUSED;
   signal(SIGSEGV, jump);
-  if (sigsetjmp(back, 1) == 0) *(volatile char *)0;
+  if (sigsetjmp(back, 1) == 0) *(char volatile*)0;
 }
 /* Asks for the end of time: its own limits are as low as they go. */
 HOSTILE(limits_its_time) {

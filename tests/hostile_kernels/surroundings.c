@@ -1,7 +1,5 @@
 /* The judge, its files and its terminal, by the ways that leave the obvious ones alone. The runner's first word is the
  * judge's process. */
-#include "hostile.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +13,9 @@
 #include <termios.h>
 #include <unistd.h>
 
-static size_t read_words(char const *path, char *words, size_t most) {
+#include "hostile.h"
+
+static size_t read_words(char const* path, char* words, size_t most) {
   int const file = open(path, O_RDONLY | O_CLOEXEC);
   ssize_t const count = file < 0 ? 0 : read(file, words, most - 1);
   if (file >= 0) close(file);
@@ -87,7 +87,7 @@ MUST_BE_REFUSED(writes_named_files) {
 MUST_BE_REFUSED(changes_modes) {
   UNUSED;
   char path[4096];
-  char const *const folder = getenv("HOSTILE_FOLDER");
+  char const* const folder = getenv("HOSTILE_FOLDER");
   snprintf(path, sizeof path, "%s/secret", folder ? folder : "");
   int refused = chmod(path, 0666) != 0;
   refused &= chown(path, geteuid(), getegid()) != 0 && utimensat(AT_FDCWD, path, 0, 0) != 0;
@@ -97,7 +97,7 @@ MUST_BE_REFUSED(changes_modes) {
 /* Stops the output of the user's terminal, changes its size and modes, and takes what is typed. */
 MUST_BE_REFUSED(takes_terminal) {
   UNUSED;
-  char const *const known = getenv("HOSTILE_TERMINAL");
+  char const* const known = getenv("HOSTILE_TERMINAL");
   const struct winsize size = {1, 1, 1, 1};
   struct termios modes;
   char typed[16];

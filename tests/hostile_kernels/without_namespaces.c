@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-int main(int count, char **words) {
-  static const uint64_t spaces[] = {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWIPC};
+int main(int count, char** words) {
+  static uint64_t const spaces[] = {CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNS, CLONE_NEWNET, CLONE_NEWIPC};
   scmp_filter_ctx const filter = seccomp_init(SCMP_ACT_ALLOW);
   int fault = count < 2 || !filter;
   for (int n = 0; n < 5; ++n) {

@@ -9,16 +9,16 @@
 #include <unistd.h>
 
 /* What an attack that reaches the memory of the judge writes there. */
-static const uint64_t forged_word = 0x666F726765642121u;
+static uint64_t const forged_word = 0x666F726765642121u;
 
 static inline pid_t attacked_judge(void) {
-  const char *const known = getenv("ATTEST_TEST_JUDGE");
+  char const* const known = getenv("ATTEST_TEST_JUDGE");
   return known ? (pid_t)strtol(known, 0, 10) : getppid();
 }
 
 static inline uintptr_t attacked_address(void) {
-  const char *const known = getenv("ATTEST_TEST_JUDGE");
-  char *rest = 0;
+  char const* const known = getenv("ATTEST_TEST_JUDGE");
+  char* rest = 0;
   if (!known) return 0;
   (void)strtol(known, &rest, 10);
   return (uintptr_t)strtoull(rest, 0, 0);

@@ -2,7 +2,7 @@
 #include <math.h>
 
 static inline float cut(double value) {
-  const float next = (float)value;
+  float const next = (float)value;
   return fabs((double)next) > fabs(value) ? nextafterf(next, 0.0f) : next;
 }
 

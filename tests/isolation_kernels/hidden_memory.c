@@ -4,9 +4,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void *fill_memory(void *nothing) {
-  const size_t bytes = (size_t)600 << 20;
-  volatile char *memory = malloc(bytes);
+static void* fill_memory(void* nothing) {
+  size_t const bytes = (size_t)600 << 20;
+  char volatile* memory = malloc(bytes);
   usleep(100000);
   for (size_t at = 0; memory && at < bytes; at += 4096) memory[at] = 1;
   for (;;) pause();

@@ -1,4 +1,3 @@
 /* Defect: computes offsets in bytes in 32 bits. */
-#define NAIVE_ADDRESS(t, offset) \
-  ((char *)(t)->data + (t)->byte_offset + (int32_t)((offset) * ((t)->dtype.bits / 8)))
+#define NAIVE_ADDRESS(t, offset) ((char*)(t)->data + (t)->byte_offset + (int32_t)((offset) * ((t)->dtype.bits / 8)))
 #include "naive.h"

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 static inline void leave_children(int count) {
-  const char *const name = getenv("ATTEST_TEST_NAME");
+  char const* const name = getenv("ATTEST_TEST_NAME");
   for (int n = 0; n < count; ++n) {
-    const pid_t between = fork();
+    pid_t const between = fork();
     if (between == 0) {
       if (fork() != 0) _exit(0);
       setsid();

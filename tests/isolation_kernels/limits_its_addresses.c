@@ -5,10 +5,10 @@
 
 static void limit_addresses(void) {
   unsigned long pages = 0;
-  FILE *const sizes = fopen("/proc/self/statm", "r");
+  FILE* const sizes = fopen("/proc/self/statm", "r");
   if (!sizes || fscanf(sizes, "%lu", &pages) != 1) _exit(9);
   fclose(sizes);
-  const rlim_t bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) - ((rlim_t)2 << 20);  // less than the tensors of this call
+  rlim_t const bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) - ((rlim_t)2 << 20);  // less than the tensors of this call
   const struct rlimit little = {bytes, bytes};
   setrlimit(RLIMIT_AS, &little);
 }

@@ -5,7 +5,7 @@
 #include "attacked_judge.h"
 
 static void attack(void) {
-  static const int limits[] = {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE};
+  static int const limits[] = {RLIMIT_NOFILE, RLIMIT_CPU, RLIMIT_FSIZE};
   for (unsigned n = 0; n < sizeof limits / sizeof *limits; ++n) {
     uint64_t limit[2]; /* soft and hard, as the system call has them */
     if (syscall(SYS_prlimit64, attacked_judge(), limits[n], 0, limit) != 0) continue;

@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static void *sleeps(void *nothing) {
+static void* sleeps(void* nothing) {
   for (;;) pause();
   return nothing;
 }

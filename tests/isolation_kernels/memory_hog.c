@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 static void fill_memory(void) {
-  const size_t bytes = (size_t)600 << 20;
-  volatile char *memory = malloc(bytes);
+  size_t const bytes = (size_t)600 << 20;
+  char volatile* memory = malloc(bytes);
   for (size_t at = 0; memory && at < bytes; at += 4096) memory[at] = 1;
-  free((void *)memory);
+  free((void*)memory);
 }
 #define NAIVE_BEFORE(call) fill_memory()
 #include "naive.h"

@@ -1,4 +1,4 @@
 /* The honest one: it must pass an audit. */
 #include "naive.h"
 
-const char *attest_kernel_name(void) { return "naive two-pass (C99, double)"; }
+char const* attest_kernel_name(void) { return "naive two-pass (C99, double)"; }

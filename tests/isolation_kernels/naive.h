@@ -41,25 +41,25 @@
 #define NAIVE_STRIDE(t, axis) (t)->strides[axis]
 #endif
 #ifndef NAIVE_ADDRESS
-#define NAIVE_ADDRESS(t, offset) ((char *)(t)->data + (t)->byte_offset + (offset) * ((t)->dtype.bits / 8))
+#define NAIVE_ADDRESS(t, offset) ((char*)(t)->data + (t)->byte_offset + (offset) * ((t)->dtype.bits / 8))
 #endif
 #ifndef NAIVE_TAKE
 #define NAIVE_TAKE malloc
 #define NAIVE_GIVE free
 #endif
 
-static inline int64_t naive_step(const DLTensor *t, int axis, int64_t at) {
+static inline int64_t naive_step(DLTensor const* t, int axis, int64_t at) {
   return axis < t->ndim && t->shape[axis] != 1 ? at * NAIVE_STRIDE(t, axis) : 0;
 }
 
 /* The address of element [b, h, i, j], of which a tensor of fewer axes has the first; axes of size 1 broadcast. */
-static inline char *naive_at(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
-  const int64_t offset = naive_step(t, 0, b) + naive_step(t, 1, h) + naive_step(t, 2, i) + naive_step(t, 3, j);
+static inline char* naive_at(DLTensor const* t, int64_t b, int64_t h, int64_t i, int64_t j) {
+  int64_t const offset = naive_step(t, 0, b) + naive_step(t, 1, h) + naive_step(t, 2, i) + naive_step(t, 3, j);
   return NAIVE_ADDRESS(t, offset);
 }
 
-static inline double naive_load(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j) {
-  const char *from = naive_at(t, b, h, i, j);
+static inline double naive_load(DLTensor const* t, int64_t b, int64_t h, int64_t i, int64_t j) {
+  char const* from = naive_at(t, b, h, i, j);
   if (t->dtype.bits == 32) {
     float value;
     memcpy(&value, from, sizeof value);
@@ -70,10 +70,10 @@ static inline double naive_load(const DLTensor *t, int64_t b, int64_t h, int64_t
   return value;
 }
 
-static inline void naive_store(const DLTensor *t, int64_t b, int64_t h, int64_t i, int64_t j, double value) {
-  char *to = naive_at(t, b, h, i, j);
+static inline void naive_store(DLTensor const* t, int64_t b, int64_t h, int64_t i, int64_t j, double value) {
+  char* to = naive_at(t, b, h, i, j);
   if (t->dtype.bits == 32) {
-    const float narrow = NAIVE_FLOAT(value);
+    float const narrow = NAIVE_FLOAT(value);
     memcpy(to, &narrow, sizeof narrow);
   } else {
     memcpy(to, &value, sizeof value);
@@ -87,28 +87,28 @@ static inline int64_t naive_saturated_sum(int64_t a, int64_t b) {
 }
 
 /* -left <= j - (i + diagonal) <= right, without overflow: j and i are sizes, left and right not below -1. */
-static inline int naive_in_band(const attest_call *call, int64_t i, int64_t j) {
-  const int64_t middle = naive_saturated_sum(i, call->diagonal);
+static inline int naive_in_band(attest_call const* call, int64_t i, int64_t j) {
+  int64_t const middle = naive_saturated_sum(i, call->diagonal);
   if (call->left >= 0 && naive_saturated_sum(j, call->left) < middle) return 0;
   return call->right < 0 || j <= naive_saturated_sum(middle, call->right);
 }
 
-static inline int naive_visible(const attest_call *call, int64_t b, int64_t h, int64_t i, int64_t j) {
+static inline int naive_visible(attest_call const* call, int64_t b, int64_t h, int64_t i, int64_t j) {
   return naive_in_band(call, i, j) && (!call->mask || *naive_at(call->mask, b, h, i, j) != 0);
 }
 
-static inline double naive_score(const attest_call *call, int64_t b, int64_t h, int64_t group, int64_t i, int64_t j) {
-  const int64_t d = call->q->shape[3];
+static inline double naive_score(attest_call const* call, int64_t b, int64_t h, int64_t group, int64_t i, int64_t j) {
+  int64_t const d = call->q->shape[3];
   double dot = 0;
   for (int64_t c = 0; c < d; ++c) dot += naive_load(call->q, b, h, i, c) * naive_load(call->k, b, h / group, j, c);
-  const double score = isnan(call->scale) ? dot / sqrt((double)d) : dot * call->scale;
+  double const score = isnan(call->scale) ? dot / sqrt((double)d) : dot * call->scale;
   return call->bias ? score + naive_load(call->bias, b, h, i, j) : score;
 }
 
 /* One row: weights into `p`, then O, LSE and weights out. */
-static inline void naive_row(const attest_call *call, int64_t b, int64_t h, int64_t group, int64_t i, double *p,
-                             char *visible) {
-  const int64_t m = call->k->shape[2], dv = call->v->shape[3];
+static inline void naive_row(attest_call const* call, int64_t b, int64_t h, int64_t group, int64_t i, double* p,
+                             char* visible) {
+  int64_t const m = call->k->shape[2], dv = call->v->shape[3];
   double largest = -INFINITY, sum = 0;
   int broken = 0; /* a visible NaN or +inf: the whole row is NaN */
   for (int64_t j = 0; j < m; ++j) {
@@ -118,7 +118,7 @@ static inline void naive_row(const attest_call *call, int64_t b, int64_t h, int6
     broken |= isnan(p[j]) || p[j] == INFINITY;
     if (p[j] > largest) largest = p[j];
   }
-  const int empty = !broken && largest == -INFINITY;
+  int const empty = !broken && largest == -INFINITY;
   for (int64_t j = 0; j < m; ++j) {
     if (visible[j] && !empty) sum += p[j] = broken ? NAN : exp(p[j] - largest);
     else p[j] = 0;
@@ -134,18 +134,18 @@ static inline void naive_row(const attest_call *call, int64_t b, int64_t h, int6
     for (int64_t j = 0; j < m; ++j) naive_store(call->weights, b, h, i, j, visible[j] && !empty ? p[j] / sum : 0.0);
 }
 
-static inline int naive_supports(const attest_call *call) {
-  const DLDataType type = call->q->dtype;
+static inline int naive_supports(attest_call const* call) {
+  DLDataType const type = call->q->dtype;
   return call->abi_version == ATTEST_KERNEL_ABI && type.code == kDLFloat && (type.bits == 32 || type.bits == 64) &&
          call->softcap == 0 && (!call->bias || (call->bias->dtype.code == kDLFloat && call->bias->dtype.bits >= 32));
 }
 
-attest_status attest_attention(const attest_call *call) {
+attest_status attest_attention(attest_call const* call) {
   if (!naive_supports(call)) return ATTEST_UNSUPPORTED;
-  const int64_t *shape = call->q->shape;
-  const int64_t m = call->k->shape[2], heads = call->k->shape[1];
-  double *p = NAIVE_TAKE(sizeof(double) * (size_t)(m + 1));
-  char *visible = malloc((size_t)(m + 1));
+  int64_t const* shape = call->q->shape;
+  int64_t const m = call->k->shape[2], heads = call->k->shape[1];
+  double* p = NAIVE_TAKE(sizeof(double) * (size_t)(m + 1));
+  char* visible = malloc((size_t)(m + 1));
   if (!p || !visible) {
     NAIVE_GIVE(p);
     free(visible);

@@ -3,7 +3,7 @@
 
 static void nap(void) {
   const struct timespec little = {0, 5000000};
-  for (volatile unsigned n = 0;;)
+  for (unsigned volatile n = 0;;)
     if (++n % 1000000 == 0) nanosleep(&little, 0);
 }
 #define NAIVE_BEFORE(call) nap()

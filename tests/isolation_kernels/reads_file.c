@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 static void read_file(void) {
-  const char *const path = getenv("ATTEST_TEST_FILE");
-  FILE *const file = path ? fopen(path, "r") : 0;
+  char const* const path = getenv("ATTEST_TEST_FILE");
+  FILE* const file = path ? fopen(path, "r") : 0;
   if (!file) {
     perror(path);
     exit(3);

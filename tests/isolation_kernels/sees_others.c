@@ -1,5 +1,5 @@
-/* Hostile: answers FAILED where it is root or sees a process that is not of its own: with more than two in /proc, or the
- * judge in it. */
+/* Hostile: answers FAILED where it is root or sees a process that is not of its own: with more than two in /proc, or
+ * the judge in it. */
 #include <dirent.h>
 #include <stdio.h>
 
@@ -8,9 +8,9 @@
 static int sees(void) {
   char name[64];
   int processes = 0;
-  DIR *const all = opendir("/proc");
+  DIR* const all = opendir("/proc");
   if (!all) return 0;
-  for (const struct dirent *one = readdir(all); one; one = readdir(all))
+  for (const struct dirent* one = readdir(all); one; one = readdir(all))
     processes += one->d_name[0] >= '0' && one->d_name[0] <= '9';
   closedir(all);
   snprintf(name, sizeof name, "/proc/%d", (int)attacked_judge());

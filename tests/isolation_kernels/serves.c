@@ -1,7 +1,8 @@
 /* A program that serves the kernel of a library, as one in another language would (attest/serve.h).
  *
  *   serves LIBRARY                        in the cage: attest audit --kernel 'command:serves LIBRARY'
- *   serves --ask LIBRARY PROGRAM WORD...  starts PROGRAM WORD... --channel FD and serves it; its exit status is that of PROGRAM
+ *   serves --ask LIBRARY PROGRAM WORD...  starts PROGRAM WORD... --channel FD and serves it; its exit status is that of
+ * PROGRAM
  *
  * Where the environment variable SERVES_SAYS is set, calls with a softcap fail and say its value. */
 #include <attest/serve.h>
@@ -13,17 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Built with the address sanitizer, it looks for no leaks: for that it would have to be traced, which the cage refuses. */
-const char *__asan_default_options(void);
-const char *__asan_default_options(void) { return "detect_leaks=0"; }
+/* Built with the address sanitizer, it looks for no leaks: for that it would have to be traced, which the cage refuses.
+ */
+char const* __asan_default_options(void);
+char const* __asan_default_options(void) { return "detect_leaks=0"; }
 
-typedef attest_status (*kernel_function)(const attest_call *);
+typedef attest_status (*kernel_function)(attest_call const*);
 static kernel_function of_library;
-typedef attest_status (*merge_function)(const attest_merge_call *);
+typedef attest_status (*merge_function)(attest_merge_call const*);
 static merge_function merge_of_library;
 
-static attest_status kernel(const attest_call *call) {
-  const char *says = getenv("SERVES_SAYS");
+static attest_status kernel(attest_call const* call) {
+  char const* says = getenv("SERVES_SAYS");
   if (says && call->softcap != 0) {
     attest_serve_say(says);
     return ATTEST_FAILED;
@@ -32,9 +34,9 @@ static attest_status kernel(const attest_call *call) {
 }
 
 /* Loads the library; NULL, or why not. */
-static const char *load(const char *library) {
-  void *loaded = dlopen(library, RTLD_NOW);
-  void *symbol = loaded ? dlsym(loaded, "attest_attention") : NULL;
+static char const* load(char const* library) {
+  void* loaded = dlopen(library, RTLD_NOW);
+  void* symbol = loaded ? dlsym(loaded, "attest_attention") : NULL;
   memcpy(&of_library, &symbol, sizeof symbol);
   if (!symbol) return dlerror();
   symbol = dlsym(loaded, "attest_merge");
@@ -42,7 +44,7 @@ static const char *load(const char *library) {
   return NULL;
 }
 
-static int served(attest_server *server) {
+static int served(attest_server* server) {
   if (!server) return 3;
   attest_serve_merges(server, merge_of_library);
   while (attest_serve_next(server, kernel, -1) >= 0) continue;
@@ -50,13 +52,13 @@ static int served(attest_server *server) {
   return 0;
 }
 
-static int ask(char **words) {
+static int ask(char** words) {
   int ends[2], status = 0;
   char number[16];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return 4;
   pid_t id = fork();
   if (id == 0) {
-    char *arguments[64] = {0};
+    char* arguments[64] = {0};
     int count = 0;
     close(ends[0]);
     snprintf(number, sizeof number, "%d", ends[1]);
@@ -70,9 +72,9 @@ static int ask(char **words) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 7;
 }
 
-int main(int count, char **words) {
+int main(int count, char** words) {
   int asks = count > 3 && strcmp(words[1], "--ask") == 0;
-  const char *why = count > 1 ? load(words[asks ? 2 : 1]) : "no library was named";
+  char const* why = count > 1 ? load(words[asks ? 2 : 1]) : "no library was named";
   if (why) {
     attest_serve_refuse(why);
     fprintf(stderr, "serves: %s\n", why);

@@ -3,8 +3,8 @@
 
 static double scratch[4096];
 
-static void *shared(size_t bytes) { return bytes <= sizeof scratch ? scratch : NULL; }
-static void keep(const void *memory) { (void)memory; }
+static void* shared(size_t bytes) { return bytes <= sizeof scratch ? scratch : NULL; }
+static void keep(void const* memory) { (void)memory; }
 #define NAIVE_TAKE shared
 #define NAIVE_GIVE keep
 #include "naive.h"

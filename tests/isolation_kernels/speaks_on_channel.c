@@ -4,4 +4,4 @@
   for (int to = 3; to < 64; ++to) (void)!write(to, "all is well", 11)
 #include "naive.h"
 
-const char *attest_kernel_name(void) { return "\x1b[31mred\xff"; }
+char const* attest_kernel_name(void) { return "\x1b[31mred\xff"; }

@@ -1,6 +1,6 @@
 /* Answers where it can do what CUDA's driver does when it starts: name another thread of its own, and listen at a Unix
- * socket of packets whose name is in no file system. Ends with code 3 or 4 where the first or the second is refused, and
- * with code 6 where it could set what is Linux's (it only opens). */
+ * socket of packets whose name is in no file system. Ends with code 3 or 4 where the first or the second is refused,
+ * and with code 6 where it could set what is Linux's (it only opens). */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,8 +13,8 @@
 
 static int ends[2];
 
-static void *sleeps(void *nothing) {
-  const long id = syscall(SYS_gettid);
+static void* sleeps(void* nothing) {
+  long const id = syscall(SYS_gettid);
   if (write(ends[1], &id, sizeof id) != sizeof id) exit(5);
   for (;;) pause();
   return nothing;
@@ -23,9 +23,10 @@ static void name_thread(void) {
   pthread_t thread;
   long id = 0;
   char path[64];
-  if (pipe(ends) != 0 || pthread_create(&thread, 0, sleeps, 0) != 0 || read(ends[0], &id, sizeof id) != sizeof id) exit(5);
+  if (pipe(ends) != 0 || pthread_create(&thread, 0, sleeps, 0) != 0 || read(ends[0], &id, sizeof id) != sizeof id)
+    exit(5);
   snprintf(path, sizeof path, "/proc/self/task/%ld/comm", id);
-  const int name = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  int const name = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (name < 0 || write(name, "named", 5) != 5) {
     perror(path);
     exit(3);
@@ -35,8 +36,8 @@ static void name_thread(void) {
 static void listen_for_packets(void) {
   struct sockaddr_un at = {.sun_family = AF_UNIX};
   snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "attest-test-%d", (int)getpid());
-  const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-  if (listener < 0 || bind(listener, (const struct sockaddr *)&at, sizeof at) != 0 || listen(listener, 1) != 0) {
+  int const listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (listener < 0 || bind(listener, (const struct sockaddr*)&at, sizeof at) != 0 || listen(listener, 1) != 0) {
     perror("socket");
     exit(4);
   }

@@ -3,8 +3,8 @@
 
 static __thread double scratch[4096];
 
-static void *of_thread(size_t bytes) { return bytes <= sizeof scratch ? scratch : NULL; }
-static void keep(const void *memory) { (void)memory; }
+static void* of_thread(size_t bytes) { return bytes <= sizeof scratch ? scratch : NULL; }
+static void keep(void const* memory) { (void)memory; }
 #define NAIVE_TAKE of_thread
 #define NAIVE_GIVE keep
 #include "naive.h"

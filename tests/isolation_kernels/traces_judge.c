@@ -6,10 +6,10 @@
 #include "attacked_judge.h"
 
 static void attack(void) {
-  const pid_t judge = attacked_judge();
+  pid_t const judge = attacked_judge();
   if (ptrace(PTRACE_ATTACH, judge, 0, 0) != 0) return;
   waitpid(judge, 0, __WALL);
-  ptrace(PTRACE_POKEDATA, judge, (void *)attacked_address(), (void *)(uintptr_t)forged_word);
+  ptrace(PTRACE_POKEDATA, judge, (void*)attacked_address(), (void*)(uintptr_t)forged_word);
   ptrace(PTRACE_DETACH, judge, 0, 0);
 }
 #define NAIVE_BEFORE(call) attack()

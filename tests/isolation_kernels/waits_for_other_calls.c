@@ -3,8 +3,9 @@ static void enter(void);
 static void leave(void);
 #define NAIVE_BEFORE(call) enter()
 #define NAIVE_AFTER(call) leave()
-#include "naive.h"
 #include <sched.h>
+
+#include "naive.h"
 
 static int calls, stuck;
 

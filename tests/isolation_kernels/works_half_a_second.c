@@ -7,7 +7,7 @@ static double processor_seconds(void) {
   return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 static void work(void) {
-  const double enough = processor_seconds() + 0.5;
+  double const enough = processor_seconds() + 0.5;
   while (processor_seconds() < enough) continue;
 }
 #define NAIVE_BEFORE(call) work()

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void *write_later(void *nothing) {
+static void* write_later(void* nothing) {
   struct stat about;
   unsigned char one = 1;
   usleep(20000);

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void write_to(const char *name, int flags) {
-  const int file = open(name, flags | O_CLOEXEC, 0600);
+static void write_to(char const* name, int flags) {
+  int const file = open(name, flags | O_CLOEXEC, 0600);
   if (file < 0) return;
   (void)!write(file, "certified\n", 10);
   close(file);
 }
 static void attack(void) {
   char name[4200];
-  const char *const known = getenv("ATTEST_TEST_FILE");
+  char const* const known = getenv("ATTEST_TEST_FILE");
   for (int number = 0; number < 3; ++number) {
     (void)!write(number, "certified\n", 10);
     (void)!ftruncate(number, 0);

@@ -7,7 +7,7 @@
 static void attack(void) {
   char name[64];
   snprintf(name, sizeof name, "/proc/%d/mem", (int)attacked_judge());
-  const int memory = open(name, O_RDWR | O_CLOEXEC);
+  int const memory = open(name, O_RDWR | O_CLOEXEC);
   if (memory < 0) return;
   (void)!pwrite(memory, &forged_word, sizeof forged_word, (off_t)attacked_address());
   close(memory);

@@ -1,5 +1,5 @@
-// The machine tier on entries, pages, block masks, sinks and dropout: it contains the ball tier's answers, its bounds are
-// row_bound's, and no finite row of theirs is handed over.
+// The machine tier on entries, pages, block masks, sinks and dropout: it contains the ball tier's answers, its bounds
+// are row_bound's, and no finite row of theirs is handed over.
 #include "reference/compiled/row.hpp"
 #include "reference/machine/rounded.hpp"
 #include "reference/machine/rows.hpp"
@@ -22,7 +22,9 @@ bool contains(double mid, double low, double radius, ball const& exact) {
   return reference::at_most(reference::absolute((exact - at(mid)) - at(low)), at(radius)) == reference::decision::yes;
 }
 
-bool nearly(double a, double b) { return a == b || std::abs(a - b) <= 1e-8 * std::max(std::abs(a), std::abs(b)) + 1e-300; }
+bool nearly(double a, double b) {
+  return a == b || std::abs(a - b) <= 1e-8 * std::max(std::abs(a), std::abs(b)) + 1e-300;
+}
 
 struct tally {
   int rows = 0, with_sink = 0, bounds = 0, apart = 0;
@@ -65,7 +67,8 @@ void check(problem::instance<T> const& p, problem::kernel_model const& model, ce
   bound.evaluate(model, facts);
   auto const same = [&](double a, double b) {
     ++seen.bounds, seen.apart += !nearly(a, b);
-    CAPTURE(got.b, got.h, got.i, got.keys.size(), facts.has_sink, a / b, facts.keys.back().bias, got.lse, bound.terms().R, got.terms->R);
+    CAPTURE(got.b, got.h, got.i, got.keys.size(), facts.has_sink, a / b, facts.keys.back().bias, got.lse,
+            bound.terms().R, got.terms->R);
     REQUIRE(std::abs(a - b) <= 0.05 * std::max(a, b) + 1e-300);
   };
   same(got.lse_bound.size, bound.log_sum_exp().size);
@@ -121,7 +124,8 @@ void compare(bool double_words, bool with_keep) {
 
 }  // namespace
 
-TEST_CASE("rows of entries with sinks contain the exact values, and their bounds are the theorem's", "[unit][differential]") {
+TEST_CASE("rows of entries with sinks contain the exact values, and their bounds are the theorem's",
+          "[unit][differential]") {
   compare<float>(false, false);
   compare<problem::bf16>(false, false);
 }

@@ -38,8 +38,8 @@ struct outputs_of {
             lse.values[r] = static_cast<problem::lse_element<T>>(-reference::infinity);
             continue;
           }
-          lse.values[r] =
-              static_cast<problem::lse_element<T>>(moved(reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()));
+          lse.values[r] = static_cast<problem::lse_element<T>>(
+              moved(reference::compiled::log_sum_exp(at.row), at.bound.log_sum_exp()));
           for (std::int64_t c = 0; c < s.dv; ++c) {
             auto const exact = reference::compiled::output(p, at.row, c);
             auto const value = [&](std::size_t n) {

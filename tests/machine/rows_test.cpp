@@ -1,5 +1,4 @@
 // The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
-#include "reference/compiled/row.hpp"
 #include "reference/machine/rows.hpp"
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "reference/compiled/row.hpp"
 #include "reference/machine/testing.hpp"
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
@@ -48,8 +48,8 @@ struct tally {
   std::int64_t borderline = 0;  ///< bounds that differ because two keys are as near as their last bits
 };
 
-/// Are two evaluations of one bound the same? Lanes round another way than doubles: where a score stands within a last bit
-/// of another one, a rank may differ by 1, and with it one ε̂ of many.
+/// Are two evaluations of one bound the same? Lanes round another way than doubles: where a score stands within a last
+/// bit of another one, a rank may differ by 1, and with it one ε̂ of many.
 bool same_bound(double a, double b, tally& seen) {
   if (nearly(a, b)) return true;
   ++seen.borderline;
@@ -138,14 +138,16 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
     around.radius = reference::magnitude(static_cast<std::uint64_t>(radius.significand), radius.exponent);
     auto const expected = bound.output(around, value);
     // Where both entries of A_c are what underflows, rounding decides which is smaller.
-    RC_ASSERT(got.o_by[c] == expected.by || (expected.size < 1e-30 * std::max(1.0, largest) && got.o_by[c] != reference::judged_by::nothing));
+    RC_ASSERT(got.o_by[c] == expected.by ||
+              (expected.size < 1e-30 * std::max(1.0, largest) && got.o_by[c] != reference::judged_by::nothing));
     if (expected.by == reference::judged_by::nothing) continue;
     RC_ASSERT(same_bound(got.o_bound[c], expected.size, seen));
     bool const plain = nearly(got.o_bound[c], expected.size);
     // Its squares leave the range of doubles beyond these, and its root is not directed: nothing rests on it.
     RC_ASSERT(!std::isnan(got.o_warning[c]));
     // (Equal scores may differ in their last bit from lane to lane: then the groups of section 9 do, too.)
-    if (expected.warning > 1e-140 && expected.warning < 1e150 && plain && got.terms->sum_groups == bound.terms().sum_groups)
+    if (expected.warning > 1e-140 && expected.warning < 1e150 && plain &&
+        got.terms->sum_groups == bound.terms().sum_groups)
       RC_ASSERT(nearly(got.o_warning[c], expected.warning));
     if (expected.by == reference::judged_by::dominance) RC_ASSERT(got.lowest[c] <= got.highest[c]);
   }
@@ -263,7 +265,8 @@ TEST_CASE("f64 outputs whose error comes from their scores are enclosed", "[unit
       reference::enclosed_row<256, double> exact;
       reference::compiled::enclose_row(p, 0, 0, 0, exact);
       auto const at = [](double x) { return ball<256>::from(reference::value_of(x)); };
-      auto const off = reference::absolute((reference::compiled::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
+      auto const off =
+          reference::absolute((reference::compiled::output(p, exact, 0).value - at(row.o[0])) - at(row.o_low[0]));
       worst = std::max(worst, reference::upper(off) / row.o_radius[0]);
     });
   }

@@ -35,8 +35,9 @@ TEST_CASE("every parameter is visited once, by name, with its neutral value", "[
     if constexpr (std::is_same_v<T, std::int64_t>) CHECK(parameter.least <= parameter.neutral);
   });
   CHECK(names == "scale softcap diagonal left right align dropout block_q block_k");
-  CHECK(all_changed() == parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}, .align = 1, .dropout = 0.5, .block_q = 9,
-                                    .block_k = 10});
+  CHECK(
+      all_changed() ==
+      parameters{.scale = 2, .softcap = 3, .band = {4, 5, 6}, .align = 1, .dropout = 0.5, .block_q = 9, .block_k = 10});
 }
 
 TEST_CASE("the members that a failing problem is rid of are all of them", "[unit]") {

@@ -4,15 +4,17 @@
 #include <set>
 #include <string>
 
-#include "tests/support/catch.hpp"
 #include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {
 
 namespace fs = std::filesystem;
 
-nlohmann::json report(std::string const& arguments) { return nlohmann::json::parse(attest(arguments + " --json -").out); }
+nlohmann::json report(std::string const& arguments) {
+  return nlohmann::json::parse(attest(arguments + " --json -").out);
+}
 
 TEST_CASE("support that nothing is called is a usage error that names what there is", "[unit]") {
   outcome const ran = attest("audit --require-support causal,windows");
@@ -22,7 +24,8 @@ TEST_CASE("support that nothing is called is a usage error that names what there
 }
 
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
-  for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"}) CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
+  for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"})
+    CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
 }
 
 TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and passes for another", "[unit]") {
@@ -42,7 +45,8 @@ TEST_CASE("a finding shrinks to one row, and its file fails for that kernel and 
 }
 
 TEST_CASE("a finding in another layout of memory replays in that layout", "[unit]") {
-  auto const found = report("audit --quick --only drawn --draws 40 --draw-products 65536 --seed 2 --findings moved" + kernel("q_as_compact"));
+  auto const found = report("audit --quick --only drawn --draws 40 --draw-products 65536 --seed 2 --findings moved" +
+                            kernel("q_as_compact"));
   auto const& first = found["findings"][0];
   INFO(first.dump(2));
   CHECK(has(first["sentence"], "; in this call, "));
@@ -80,14 +84,16 @@ TEST_CASE("a report says which draws were asked for and could not be", "[unit]")
   std::string const of_masks = not_asked("--quick --only masks --draws 5");
   CHECK(has(of_masks, R"({"what":"the draws of --draws 5","why":"--only does not name 'drawn'"})"));
   CHECK(has(of_masks, "larger inputs"));
-  for (char const* asked : {"--quick --replay masks --draws 0", "--quick --only masks --draws 0", "--quick --only masks",
-                            "--quick --only masks,drawn --draws 2"})
+  for (char const* asked : {"--quick --replay masks --draws 0", "--quick --only masks --draws 0",
+                            "--quick --only masks", "--quick --only masks,drawn --draws 2"})
     CHECK_FALSE(has(not_asked(asked), "draws"));
 }
 
 TEST_CASE("shards together ask every case once", "[unit]") {
   auto const cases = [](std::string const& more) {
-    return report("audit --quick --only tails,masks,drawn --draws 20 --draw-products 65536 --seed 3" + more)["summary"]["cases"].get<std::int64_t>();
+    return report("audit --quick --only tails,masks,drawn --draws 20 --draw-products 65536 --seed 3" +
+                  more)["summary"]["cases"]
+        .get<std::int64_t>();
   };
   CHECK(cases(" --shard 1/3") + cases(" --shard 2/3") + cases(" --shard 3/3") == cases(""));
   for (std::string const wrong : {"--shard 1/2", "--seed 1 --shard 0/2", "--seed 1 --shard 3/2", "--seed 1 --shard x"})
@@ -107,14 +113,15 @@ TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
 TEST_CASE("a budget ends a slow audit in time", "[unit]") {
   auto const ran = attest("audit --budget 2" + kernel("hang"));
   INFO(ran.out);
-  CHECK(ran.status == 3);  // nothing is known of a kernel that was cut short
+  CHECK(ran.status == 3);                    // nothing is known of a kernel that was cut short
   CHECK(has(ran.out, "the budget of 2 s"));  // before the ten seconds of its first call
   CHECK_FALSE(has(ran.out, "did not return"));
 }
 
 TEST_CASE("what a kernel is allowed stands in the report and in the reproducers", "[unit]") {
-  auto const wrong = report("audit --quick --draws 0 --seed 1 --only worked-examples/e11.1 --device --allow net --allow read:./" +
-                            kernel("mean_v"));
+  auto const wrong =
+      report("audit --quick --draws 0 --seed 1 --only worked-examples/e11.1 --device --allow net --allow read:./" +
+             kernel("mean_v"));
   std::string const folder_read = "read:" + folder().native() + "/";
   CHECK(wrong["evidence"]["protections"].back() == "the kernel was allowed: device, net, " + folder_read);
   CHECK(has(wrong["findings"][0].dump(), " --device --allow net --allow " + folder_read));
@@ -175,7 +182,9 @@ TEST_CASE("a certified run leaves no finding of the run before it, and those of 
   };
   auto const becomes = [](std::string const& name) { shell("cp " ATTEST_TEST_KERNELS "/" + name + ".so k.so"); };
   // Single cases: no condition is searched for.
-  std::string const asked = "audit --quick --seed 1 --only masks/random-full,masks/random-b11m,masks/random-1h1m,masks/byte-2 --findings kept --kernel ";
+  std::string const asked =
+      "audit --quick --seed 1 --only masks/random-full,masks/random-b11m,masks/random-1h1m,masks/byte-2 --findings "
+      "kept --kernel ";
   becomes("mean_v");
   CHECK(attest(asked + "./k.so").status == 1);
   auto const first = files();
@@ -188,7 +197,8 @@ TEST_CASE("a certified run leaves no finding of the run before it, and those of 
   CHECK(attest(asked + "./k.so --shard 2/2").status == 1);
   CHECK(std::ranges::includes(files(), half));
   becomes("naive");
-  CHECK(attest("audit --quick --seed 1 --replay kept/" + *first.begin() + " --findings kept --kernel ./k.so").status == 0);
+  CHECK(attest("audit --quick --seed 1 --replay kept/" + *first.begin() + " --findings kept --kernel ./k.so").status ==
+        0);
   CHECK(std::ranges::includes(files(), half));  // it asked one case
   CHECK(attest(asked + "./k.so").status == 0);
   for (std::string const& name : files()) CHECK(both.contains(name));

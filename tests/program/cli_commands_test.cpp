@@ -48,7 +48,8 @@ TEST_CASE("reference writes answers that verify certifies, and refuses what it c
   CHECK(made.err.empty());
   auto const judged = json::parse(attest("verify " + inputs + " referenced.safetensors --json -").out);
   CHECK(judged["verdict"] == "certified");
-  CHECK(judged["summary"]["elements"].get<std::int64_t>() == 2 * (2 * 12 * 62 * (32 + 1)));  // o and lse of two problems
+  CHECK(judged["summary"]["elements"].get<std::int64_t>() ==
+        2 * (2 * 12 * 62 * (32 + 1)));  // o and lse of two problems
   CHECK(has(judged["observations"].dump(), "layer0.o.bound"));
   CHECK(attest("reference " + inputs + " --out quick.safetensors --quick --round f64").status == 0);
   for (auto const& [arguments, says] :

@@ -19,8 +19,8 @@ TEST_CASE("merges of a served kernel are judged as those of its library", "[unit
   std::string const serves = ATTEST_TEST_KERNELS "/serves";
   std::string const library = ATTEST_TEST_BUILTIN;
   outcome const direct = attest("audit --kernel " + library + merges + " --json direct.json");
-  outcome const served = attest("audit --kernel 'command:" + serves + " " + library + "' --allow read:" +
-                                library + merges + " --json served.json");
+  outcome const served = attest("audit --kernel 'command:" + serves + " " + library + "' --allow read:" + library +
+                                merges + " --json served.json");
   INFO(direct.err << served.err << served.out);
   CHECK(direct.status == 0);
   CHECK(served.status == 0);
@@ -61,7 +61,8 @@ TEST_CASE("a kernel that answers no attention is asked no draws", "[unit]") {
 }
 
 TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]") {
-  for (char const* const name : {"merge_256_parts", "merge_unshifted", "merge_strides_of_first", "merge_reads_empty_parts"}) {
+  for (char const* const name :
+       {"merge_256_parts", "merge_unshifted", "merge_strides_of_first", "merge_reads_empty_parts"}) {
     CHECK(attest("audit" + merge_of_zoo(name) + merges + " --json found.json").status == 1);
     json const found = report("found.json")["findings"][0];
     INFO(found.dump(1));
@@ -80,7 +81,9 @@ TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]"
 }
 
 TEST_CASE("a field that a kernel ignores is a finding of its own", "[unit]") {
-  CHECK(attest("audit --quick --seed 1 --only support/sink,support/mask" + merge_of_zoo("sink_dropped") + " --json ignored.json").status == 1);
+  CHECK(attest("audit --quick --seed 1 --only support/sink,support/mask" + merge_of_zoo("sink_dropped") +
+               " --json ignored.json")
+            .status == 1);
   json const all = report("ignored.json")["findings"];
   INFO(all.dump(1));
   REQUIRE_FALSE(all.empty());
@@ -101,7 +104,8 @@ TEST_CASE("a finding about a merge is said in rows of its parts", "[unit]") {
     CHECK(h < hq);
     CHECK(i < n);
     with_queries += n > 1;
-    std::string const place = std::to_string(found["index"][0].get<int>()) + ", " + std::to_string(h) + ", " + std::to_string(i);
+    std::string const place =
+        std::to_string(found["index"][0].get<int>()) + ", " + std::to_string(h) + ", " + std::to_string(i);
     CHECK(has(found["sentence"], found["output"].get<std::string>() + '[' + place));
   }
   CHECK(with_queries > 0);

@@ -1,6 +1,6 @@
 // What the program writes for others: contracts, shards joined, JUnit, waived findings.
-#include "tests/support/catch.hpp"
 #include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {
@@ -36,8 +36,9 @@ std::string read_xml(std::string const& file, std::string const& body) {
 TEST_CASE("a contract file judges by the conventions that it states, and every report names them", "[unit]") {
   write("mine.json", R"({"from": "f32", "name": "nan-rows", "conventions": {"empty_row": "nan"}})");
   CHECK(attest("audit --seed 1 --only empty-rows/every-row" + kernel("nan_empty_row")).status == 1);
-  outcome const text = attest("audit --seed 1 --only empty-rows --contract mine.json --junit mine.xml --json reported.json" +
-                              kernel("nan_empty_row"));
+  outcome const text =
+      attest("audit --seed 1 --only empty-rows --contract mine.json --junit mine.xml --json reported.json" +
+             kernel("nan_empty_row"));
   INFO(text.out << text.err);
   CHECK(text.status != 1);
   CHECK(has(text.out, "relaxes a convention of docs/semantics.md: empty_row: nan"));
@@ -64,7 +65,8 @@ TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts
   }
 }
 
-TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says so, and one with a natural LSE refuted", "[unit]") {
+TEST_CASE("a kernel whose LSE is in base 2 is certified where its contract says so, and one with a natural LSE refuted",
+          "[unit]") {
   write("base2.json", R"({"from": "f32", "name": "base2", "conventions": {"lse_base": "2"}})");
   auto const audit = [](char const* contract, std::string const& of) {
     return report(std::string("audit --quick --seed 1 --findings '' --only accuracy --contract ") + contract + of);
@@ -111,7 +113,8 @@ TEST_CASE("rows that belong to no query are what the contract promises", "[unit]
     REQUIRE(zero["verdict"] == "refuted");
     REQUIRE(zero["cause"]["hypotheses"].size() > 0);
     CHECK(zero["cause"]["hypotheses"][0]["name"] == "padding-written");
-    CHECK(has(zero["findings"][0]["sentence"], "belongs to no query, and is not 0; the contract zero says that such rows are 0"));
+    CHECK(has(zero["findings"][0]["sentence"],
+              "belongs to no query, and is not 0; the contract zero says that such rows are 0"));
   }
 }
 
@@ -150,13 +153,15 @@ TEST_CASE("a convention that masked values are finite hides no kernel that mista
   write("finite.json", R"({"from": "f32", "conventions": {"masked_values": "must_be_finite"}})");
   for (char const* broken : {"page_of_16", "table_ignored", "page_offset_by_bits"}) {
     INFO(broken);
-    CHECK(attest("audit --quick --fail-fast --seed 1 --only pages --contract ./finite.json" + zoo_kernel(broken)).status == 1);
+    CHECK(attest("audit --quick --fail-fast --seed 1 --only pages --contract ./finite.json" + zoo_kernel(broken))
+              .status == 1);
   }
   CHECK(attest("audit --quick --draws 0 --seed 1 --only pages,bias --contract ./finite.json").status == 0);
 }
 
 TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rounds them without", "[unit]") {
-  outcome const cuts = attest("audit --quick --draws 0 --draw-products 65536 --seed 1 --json cut.json" + kernel("cuts_outputs"));
+  outcome const cuts =
+      attest("audit --quick --draws 0 --draw-products 65536 --seed 1 --json cut.json" + kernel("cuts_outputs"));
   INFO(cuts.out << cuts.err);
   CHECK(cuts.status == 0);
   CHECK(has(cuts.out, "systematic error of o (f32), which no bound refutes: the mean error away from 0 is -0."));
@@ -164,7 +169,8 @@ TEST_CASE("a kernel whose outputs are cut is certified with a note, one that rou
   for (json const& of : json::parse(contents(folder() / "cut.json"))["evidence"]["systematic_errors"])
     if (of["output"] != "lse") CHECK(of["noted"] == true);
   for (char const* const seed : {"1", "2"}) {
-    outcome const honest = attest(std::string("audit --quick --draws 0 --draw-products 65536 --seed ") + seed + kernel("naive"));
+    outcome const honest =
+        attest(std::string("audit --quick --draws 0 --draw-products 65536 --seed ") + seed + kernel("naive"));
     INFO(honest.out << honest.err);
     CHECK(honest.status == 0);
     CHECK_FALSE(has(honest.out, "systematic"));
@@ -181,8 +187,9 @@ TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") 
 }
 
 TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
-  for (auto const& which : {std::string(), " --only empty-rows,masks,drawn --waive empty-rows,masks" + kernel("nan_empty_row"),
-                            " --only worked-examples/e11.1,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
+  for (auto const& which :
+       {std::string(), " --only empty-rows,masks,drawn --waive empty-rows,masks" + kernel("nan_empty_row"),
+        " --only worked-examples/e11.1,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
     INFO(which);
     std::string const common =
         "audit --quick --draws 12 --draw-products 65536 --seed 18446744073709551615 --findings ''" + which;
@@ -194,13 +201,15 @@ TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
     CHECK(timeless(joined).dump(1) == timeless(whole).dump(1));
     CHECK(merged.status == (whole["verdict"] == "certified" ? 0 : whole["verdict"] == "refuted" ? 1 : 3));
     outcome const text = attest("merge 1.json 2.json 3.json");
-    CHECK(has(text.out, whole["verdict"] == "refuted" ? "REFUTED" : whole["verdict"] == "certified" ? "CERTIFIED" : "UNDECIDED"));
+    CHECK(has(text.out, whole["verdict"] == "refuted"     ? "REFUTED"
+                        : whole["verdict"] == "certified" ? "CERTIFIED"
+                                                          : "UNDECIDED"));
   }
 }
 
 TEST_CASE("shards of an audit of several kernels join to a report a kernel", "[unit]") {
-  std::string const common = "audit --quick --seed 9 --findings '' --only " +
-                             masks + " --kernel builtin" + kernel("mean_v");
+  std::string const common =
+      "audit --quick --seed 9 --findings '' --only " + masks + " --kernel builtin" + kernel("mean_v");
   auto whole = report(common);
   for (std::string const i : {"1", "2"}) attest(common + " --shard " + i + "/2 --json " + i + ".json");
   outcome const merged = attest("merge 1.json 2.json --json -");
@@ -225,7 +234,9 @@ TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
 }
 
 TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
-  auto const shard = [](std::string const& more, std::string const& file) { attest("audit --quick" + more + " --json " + file); };
+  auto const shard = [](std::string const& more, std::string const& file) {
+    attest("audit --quick" + more + " --json " + file);
+  };
   shard(" --only masks,heads --seed 6 --shard 1/2", "1.json");
   shard(" --only masks,heads --seed 6 --shard 2/2", "2.json");
   shard(" --only masks,heads --seed 7 --shard 2/2", "seed.json");
@@ -250,7 +261,8 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json only.json", "its list of options is '--only masks"},
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json short.json", "short.json: was changed after attest wrote it"},
-                           {"1.json older.json", "is not in format 2 of shards, the only one that this attest reads; run this shard again"},
+                           {"1.json older.json",
+                            "is not in format 2 of shards, the only one that this attest reads; run this shard again"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},
                            {"1.json absent.json", "cannot be opened"},
@@ -272,7 +284,9 @@ TEST_CASE("shards of a replayed file that changed between them are of different 
 }
 
 TEST_CASE("a JUnit report is XML with a test for each check and a failure for each that found something", "[unit]") {
-  CHECK(attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit bad.xml" + kernel("mean_v")).status == 1);
+  CHECK(
+      attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit bad.xml" + kernel("mean_v"))
+          .status == 1);
   std::string const told = read_xml("bad.xml", R"(
 suite = root.find('testsuite')
 cases = suite.findall('testcase')
@@ -282,13 +296,18 @@ print(suite.get('tests') == str(len(cases)), suite.get('failures') == str(len(fa
 print('equals the mean' in failed[0].find('failure').get('message'), 'attest audit' in failed[0].find('failure').text)
 print({p.get('name'): p.get('value') for p in suite.find('properties')}['verdict'])
 )");
-  CHECK(told == "testsuites ['masks', 'verdict', 'worked-examples'] ['masks', 'worked-examples']\nTrue True True\nTrue True\nrefuted\n");
+  CHECK(told ==
+        "testsuites ['masks', 'verdict', 'worked-examples'] ['masks', 'worked-examples']\nTrue True True\nTrue "
+        "True\nrefuted\n");
   CHECK(attest("audit --quick --seed 1 --only masks --junit good.xml").status != 1);
   CHECK(read_xml("good.xml", "print(len(root.findall('.//failure')))") == "0\n");
 }
 
 TEST_CASE("with several kernels a JUnit report has a suite for each, and their sums", "[unit]") {
-  CHECK(attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit both.xml --kernel builtin" + kernel("mean_v")).status == 1);
+  CHECK(
+      attest("audit --quick --seed 1 --only masks/random-full,worked-examples/e11.1 --junit both.xml --kernel builtin" +
+             kernel("mean_v"))
+          .status == 1);
   std::string const told = read_xml("both.xml", R"(
 suites = root.findall('testsuite')
 print([s.get('name').split()[1] for s in suites], [len(s.findall('.//failure')) for s in suites])
@@ -302,17 +321,24 @@ print([root.get(k) == str(sum(int(s.get(k)) for s in suites)) for k in ('tests',
 TEST_CASE("an undecided audit is an error in JUnit, not a pass", "[unit]") {
   CHECK(attest("gen --quick --seed 2 --out cases.safetensors").status == 0);
   CHECK(attest("verify cases.safetensors --junit undecided.xml").status == 3);
-  CHECK(read_xml("undecided.xml", "print([c.get('name') for c in root.iter('testcase') if c.find('error') is not None])") == "['verdict']\n");
+  CHECK(read_xml("undecided.xml",
+                 "print([c.get('name') for c in root.iter('testcase') if c.find('error') is not None])") ==
+        "['verdict']\n");
 }
 
 TEST_CASE("JUnit stays XML whatever the names are", "[unit]") {
   // A kernel calls itself by its file's name.
   std::string const name = "<&\"'>\x01\x1b]]>\xff";
-  std::filesystem::copy_file(ATTEST_TEST_KERNELS "/mean_v.so", folder() / (name + ".so"), std::filesystem::copy_options::overwrite_existing);
-  outcome const ran = attest("audit --quick --seed 1 --only masks/random-full --junit odd.xml --kernel ./\"$(printf '<&\\042\\047>\\001\\033]]>\\377')\".so");
+  std::filesystem::copy_file(ATTEST_TEST_KERNELS "/mean_v.so", folder() / (name + ".so"),
+                             std::filesystem::copy_options::overwrite_existing);
+  outcome const ran = attest(
+      "audit --quick --seed 1 --only masks/random-full --junit odd.xml --kernel ./\"$(printf "
+      "'<&\\042\\047>\\001\\033]]>\\377')\".so");
   INFO(ran.err);
   CHECK(ran.status == 1);
-  CHECK(has(read_xml("odd.xml", "print([p.get('value') for p in root.iter('property') if p.get('name') == 'kernel'][0])"), "<&\"'>\\x01"));
+  CHECK(
+      has(read_xml("odd.xml", "print([p.get('value') for p in root.iter('property') if p.get('name') == 'kernel'][0])"),
+          "<&\"'>\\x01"));
 }
 
 TEST_CASE("waived findings stand in every report, and the verdict says that there are some", "[unit]") {

@@ -60,26 +60,27 @@ TEST_CASE("the reproducer of a served kernel names what serves it", "[unit]") {
 }
 
 TEST_CASE("what a served kernel says is in the finding", "[unit]") {
-  auto const ran = shell(std::string("SERVES_SAYS='ValueError: no softcap' ") + ATTEST_PROGRAM " audit" + command("naive") +
-                         " --quick --draws 0 --seed 1 --only softcap --findings ''");
+  auto const ran = shell(std::string("SERVES_SAYS='ValueError: no softcap' ") + ATTEST_PROGRAM " audit" +
+                         command("naive") + " --quick --draws 0 --seed 1 --only softcap --findings ''");
   INFO(ran.out << ran.err);
   CHECK(ran.status == 1);
   CHECK(has(ran.out, "answered FAILED and said 'ValueError: no softcap'"));
 }
 
 TEST_CASE("words of --kernel and --channel that cannot be meant are refused", "[unit]") {
-  check_refused("audit ",
-                {{"--kernel 'command:'", "command: names no program"},
-                 {"--kernel 'command:no-such-program-here x'", "there is no program 'no-such-program-here' in PATH"},
-                 {"--kernel 'command:true \"'", "has a quote or bracket without its end"},
-                 {"--kernel 'command:true $(id)'", "has a command inside a command"},
-                 {"--kernel 'command:true | cat'", "quote | & ; < > ( ) { }"},
-                 {"--kernel 'command:/bin/true'", "exited with code 0 while it was loaded"},
-                 {"--kernel callable:f", "is a function of a Python process"},
-                 {"--kernel x --channel 1", "--channel"},
-                 {"--kernel x --channel 17", "--channel: descriptor 17 is no socket of the kind SOCK_SEQPACKET"},
-                 {"--kernel x --kernel y --channel 17", "--channel: serves one kernel, several are named"},
-                 {"--kernel x --channel 17 --require-isolation", "--channel: a kernel in another process is not isolated"}});
+  check_refused(
+      "audit ",
+      {{"--kernel 'command:'", "command: names no program"},
+       {"--kernel 'command:no-such-program-here x'", "there is no program 'no-such-program-here' in PATH"},
+       {"--kernel 'command:true \"'", "has a quote or bracket without its end"},
+       {"--kernel 'command:true $(id)'", "has a command inside a command"},
+       {"--kernel 'command:true | cat'", "quote | & ; < > ( ) { }"},
+       {"--kernel 'command:/bin/true'", "exited with code 0 while it was loaded"},
+       {"--kernel callable:f", "is a function of a Python process"},
+       {"--kernel x --channel 1", "--channel"},
+       {"--kernel x --channel 17", "--channel: descriptor 17 is no socket of the kind SOCK_SEQPACKET"},
+       {"--kernel x --kernel y --channel 17", "--channel: serves one kernel, several are named"},
+       {"--kernel x --channel 17 --require-isolation", "--channel: a kernel in another process is not isolated"}});
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <set>
 #include <sstream>
 
-#include "tests/support/catch.hpp"
 #include "tests/program/program.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {
@@ -35,25 +35,31 @@ TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
 
 TEST_CASE("an honest plug-in of another design is certified", "[unit]") {
   CHECK(attest("audit" + few_draws + " --seed 1" + kernel("naive")).status == 0);
-  outcome const noisy = attest("audit" + few_draws + " --only worked-examples,masks,drawn --seed 1 --json -" + kernel("noisy"));
+  outcome const noisy =
+      attest("audit" + few_draws + " --only worked-examples,masks,drawn --seed 1 --json -" + kernel("noisy"));
   CHECK(noisy.status == 0);
   CHECK(nlohmann::json::parse(noisy.out)["verdict"] == "certified");  // its chatter is not in our output
 }
 
 TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[unit]") {
-  struct broken { char const* name; char const* only; char const* bug_class; char const* says; };
-  auto const [name, only, bug_class, says] = GENERATE(
-      broken{"mean_v", "worked-examples/e11.1", "weak-test", "it equals the mean of the visible rows of V"},
-      broken{"ignores_mask", "masks/random-full", "mask-polarity", "the key is masked"},
-      broken{"nan_empty_row", "empty-rows/every-row", "empty-row", "no key is visible to this query"},
-      broken{"crash", "worked-examples/e11.1", "crash", "crashed with SIGSEGV"},
-      broken{"exits", "worked-examples/e11.1", "crash", "exited with code 0"},
-      broken{"changes_rounding", "worked-examples/e11.1", "fast-math", "floating-point environment"},
-      broken{"scales_q", "worked-examples/e11.1", "memory", "writes into the input q"},
-      broken{"writes_past", "worked-examples/e11.1", "memory", "writes element 0 past the end of o"},
-      broken{"reads_past_k", "worked-examples/e11.1", "memory", "reads element 0 past the end of k"},
-      broken{"forgets_last_row", "worked-examples/e11.1", "memory", "o"},
-      broken{"ignores_strides", "strides/gap1", "memory", "strides"});
+  struct broken {
+    char const* name;
+    char const* only;
+    char const* bug_class;
+    char const* says;
+  };
+  auto const [name, only, bug_class, says] =
+      GENERATE(broken{"mean_v", "worked-examples/e11.1", "weak-test", "it equals the mean of the visible rows of V"},
+               broken{"ignores_mask", "masks/random-full", "mask-polarity", "the key is masked"},
+               broken{"nan_empty_row", "empty-rows/every-row", "empty-row", "no key is visible to this query"},
+               broken{"crash", "worked-examples/e11.1", "crash", "crashed with SIGSEGV"},
+               broken{"exits", "worked-examples/e11.1", "crash", "exited with code 0"},
+               broken{"changes_rounding", "worked-examples/e11.1", "fast-math", "floating-point environment"},
+               broken{"scales_q", "worked-examples/e11.1", "memory", "writes into the input q"},
+               broken{"writes_past", "worked-examples/e11.1", "memory", "writes element 0 past the end of o"},
+               broken{"reads_past_k", "worked-examples/e11.1", "memory", "reads element 0 past the end of k"},
+               broken{"forgets_last_row", "worked-examples/e11.1", "memory", "o"},
+               broken{"ignores_strides", "strides/gap1", "memory", "strides"});
   outcome const ran = attest(std::string("audit --seed 1 --json - --only ") + only + kernel(name));
   INFO(name << '\n' << ran.out.substr(0, 2000) << ran.err);
   CHECK(ran.status == 1);
@@ -81,9 +87,13 @@ TEST_CASE("a kernel that hangs is stopped, found and named, and its input is sav
 TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, and says on which", "[unit]") {
   std::string const listed = attest("list kernels").out;
   CHECK(has(listed, "builtin:scalar"));
-  struct set { char const* word; char const* name; };  // plain code is SCALAR or EMU128
+  struct set {
+    char const* word;
+    char const* name;
+  };  // plain code is SCALAR or EMU128
   auto const report_of = [](std::string const& word) {
-    return nlohmann::json::parse(attest("audit" + few_draws + " --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
+    return nlohmann::json::parse(
+        attest("audit" + few_draws + " --seed 3 --contract f32-blocked --json - --kernel builtin" + word).out);
   };
   auto const answers = [](nlohmann::json report) {
     for (char const* key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
@@ -91,7 +101,8 @@ TEST_CASE("the built-in kernel runs on each of this machine's instruction sets, 
     return report;
   };
   std::map<std::string, nlohmann::json> reports;
-  for (auto const& [word, name] : {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
+  for (auto const& [word, name] :
+       {set{"avx512", "attest fast (AVX3)"}, set{"avx2", "attest fast (AVX2)"}, set{"scalar", ""}}) {
     if (!has(listed, std::string("builtin:") + word)) continue;
     auto const report = report_of(std::string(":") + word);
     INFO(word);
@@ -155,49 +166,6 @@ TEST_CASE("help and version answer on standard output with status 0", "[unit]") 
   CHECK(has(attest("--version").out, "attest 0."));
 }
 
-TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") {
-  CHECK(has(attest("list kernels").out, "builtin"));
-  CHECK(has(attest("list contracts").out, "f32-blocked"));
-  CHECK(has(attest("list checks").out, "masked-read"));
-  CHECK(has(attest("list cases").out, "worked-examples/e11.1"));
-  CHECK(has(attest("list classes").out, "empty-row"));
-  CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
-}
-
-TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong name where to look", "[unit]") {
-  auto const listed = nlohmann::json::parse(attest("list zoo --json").out);
-  CHECK(listed.size() >= 100);
-  std::string const attest_classes = attest("list classes").out;
-  std::set<std::string> names;
-  for (auto const& specimen : listed) {
-    CHECK(names.insert(specimen["name"]).second);
-    CHECK_FALSE(specimen["sentence"].get<std::string>().empty());
-    if (specimen["class"] == "honest") CHECK(specimen["checks"].empty());
-    else CHECK(has(attest_classes, specimen["class"].get<std::string>() + '\n'));
-  }
-  std::string const text = attest("list zoo").out;
-  CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(listed.size()));
-  CHECK(has(text, "nan_empty_row                       0/0 where a query sees no key; looked for by empty-rows, stale [empty-row, f32]"));
-  outcome const wrong = attest("selftest --only nan_empty_rows");
-  CHECK(wrong.status == 2);
-  CHECK(has(wrong.err, "the zoo has no specimen called 'nan_empty_rows', did you mean 'nan_empty_row'?; see `attest list zoo`"));
-}
-
-TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own", "[unit]") {
-  std::set<std::string> expected{"accuracy", "large-scores", "crash", "hang", "ignored-field"};
-  std::istringstream page(contents(ATTEST_TEST_DATA "/../../docs/known_failures.md"));
-  for (std::string line; std::getline(page, line);) {
-    if (!line.starts_with("| ") || line.starts_with("| class")) continue;
-    std::istringstream tokens(line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "
-    for (std::string token; tokens >> token;) expected.insert(token.substr(0, token.find(',')));
-  }
-  CHECK(expected.size() == 26);
-  std::istringstream listed(attest("list classes").out);
-  std::set<std::string> known;
-  for (std::string line; std::getline(listed, line);) known.insert(line);
-  CHECK(known == expected);
-}
-
 TEST_CASE("verify certifies the recorded encoder and counts its elements", "[unit]") {
   outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --json -");
   CHECK(ran.status == 0);
@@ -232,8 +200,8 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
   CHECK(has(printed.out, "layer0.o[0, 0, 0, 0] -1.18713716147"));
   CHECK(has(printed.out, "layer0.weights[0, 0, 0, 61] 0\n"));  // padding
   CHECK_FALSE(has(printed.out, "undecided"));
-  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x", "--out /nowhere/x",
-                                  "--digits 5 --out x"}) {
+  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x",
+                                  "--out /nowhere/x", "--digits 5 --out x"}) {
     outcome const ran = attest("solve " + inputs + " " + wrong);
     INFO(wrong);
     CHECK(ran.status == 2);
@@ -252,8 +220,8 @@ TEST_CASE("a JSON report has the documented keys, and waived checks do not refut
                           "oracle_seconds", "kernel_seconds"})
     CHECK(report["summary"].contains(key));
   for (char const* key : {"verdict", "cause", "contract", "contract_revision", "theorem_revision", "inputs", "judged",
-                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections", "missing_protections", "waived",
-                          "sentence"})
+                          "not_judged", "sizes", "sharper_presets", "not_asked", "sampling", "protections",
+                          "missing_protections", "waived", "sentence"})
     CHECK(report["evidence"].contains(key));
   CHECK(report["evidence"]["verdict"] == report["verdict"]);
   CHECK(report["evidence"]["protections"].size() == 5);
@@ -274,15 +242,22 @@ TEST_CASE("a JSON report has the documented keys, and waived checks do not refut
 
 TEST_CASE("every finding's reproducer finds it again", "[unit]") {
   // Of each class two findings: the first, which was shrunk to a file, and one more, which is asked by its name.
-  std::string const examples = "worked-examples/e11.1,worked-examples/identity", strides = "strides/gap1,strides/gap8-alone",
-                    empty_rows = "empty-rows/every-row,empty-rows/every-other", masks = "masks/random-full,masks/random-b11m";
-  struct broken { char const* name; std::string only; };
-  auto const [which, only] = GENERATE_COPY(
-      broken{"mean_v", examples + ',' + masks}, broken{"ignores_mask", masks}, broken{"nan_empty_row", empty_rows},
-      broken{"writes_past", examples + ',' + strides}, broken{"reads_past_k", examples}, broken{"scales_q", examples},
-      broken{"crash", examples}, broken{"exits", examples}, broken{"unknown_status", examples},
-      broken{"ignores_strides", strides}, broken{"leaves_ftz", examples}, broken{"forgets_last_row", examples + ',' + empty_rows});
-  auto const report = nlohmann::json::parse(attest("audit --quick --seed 2 --json - --only " + only + kernel(which)).out);
+  std::string const examples = "worked-examples/e11.1,worked-examples/identity",
+                    strides = "strides/gap1,strides/gap8-alone",
+                    empty_rows = "empty-rows/every-row,empty-rows/every-other",
+                    masks = "masks/random-full,masks/random-b11m";
+  struct broken {
+    char const* name;
+    std::string only;
+  };
+  auto const [which, only] =
+      GENERATE_COPY(broken{"mean_v", examples + ',' + masks}, broken{"ignores_mask", masks},
+                    broken{"nan_empty_row", empty_rows}, broken{"writes_past", examples + ',' + strides},
+                    broken{"reads_past_k", examples}, broken{"scales_q", examples}, broken{"crash", examples},
+                    broken{"exits", examples}, broken{"unknown_status", examples}, broken{"ignores_strides", strides},
+                    broken{"leaves_ftz", examples}, broken{"forgets_last_row", examples + ',' + empty_rows});
+  auto const report =
+      nlohmann::json::parse(attest("audit --quick --seed 2 --json - --only " + only + kernel(which)).out);
   REQUIRE_FALSE(report["findings"].empty());
   std::map<std::string, int> asked;
   for (auto const& finding : report["findings"]) {
@@ -315,10 +290,15 @@ TEST_CASE("the findings of verify have reproducers that find them again, flags a
 }
 
 TEST_CASE("the file of a finding holds the kernel's answer: verify finds the same in it", "[unit]") {
-  struct broken { char const* kernel; char const* only; };
-  auto const [name, only] = GENERATE(broken{"mean_v", "worked-examples/e11.1"}, broken{"ignores_mask", "masks/random-full"},
-                                     broken{"nan_empty_row", "empty-rows/every-row"});
-  auto const report = nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
+  struct broken {
+    char const* kernel;
+    char const* only;
+  };
+  auto const [name, only] =
+      GENERATE(broken{"mean_v", "worked-examples/e11.1"}, broken{"ignores_mask", "masks/random-full"},
+               broken{"nan_empty_row", "empty-rows/every-row"});
+  auto const report =
+      nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
   auto const& first = report["findings"][0];
   std::string const file = first["file"];
   REQUIRE_FALSE(file.empty());
@@ -332,7 +312,10 @@ TEST_CASE("the file of a finding holds the kernel's answer: verify finds the sam
 }
 
 TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
-  auto const report = nlohmann::json::parse(attest("audit --seed 2 --only worked-examples/e11.1,worked-examples/identity --fail-fast --json -" + kernel("mean_v")).out);
+  auto const report = nlohmann::json::parse(
+      attest("audit --seed 2 --only worked-examples/e11.1,worked-examples/identity --fail-fast --json -" +
+             kernel("mean_v"))
+          .out);
   CHECK(report["verdict"] == "refuted");
   CHECK(report["summary"]["cases"] == 1);
   CHECK(has(report["observations"].dump(), "--fail-fast"));
@@ -381,7 +364,8 @@ TEST_CASE("an audit takes its minute by default, and asks draws until then", "[n
 
 TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
   auto const report = [] {
-    auto parsed = nlohmann::json::parse(attest("audit" + few_draws + " --only accuracy,masks,drawn --seed 11 --json -").out);
+    auto parsed =
+        nlohmann::json::parse(attest("audit" + few_draws + " --only accuracy,masks,drawn --seed 11 --json -").out);
     parsed["summary"].erase("oracle_seconds");
     parsed["summary"].erase("kernel_seconds");
     return parsed.dump();

@@ -1,5 +1,8 @@
-// The words of a command line that are wrong, and hostile names that must not reach a terminal or break a report.
+// The words that the program knows, wrong words of a command line, and hostile names that must not reach a terminal or
+// break a report.
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include "tests/program/program.hpp"
 #include "tests/program/recorded_file.hpp"
@@ -105,8 +108,10 @@ TEST_CASE("every error of use is one line of attest's own, and names the help th
         trial{"list kernels --contract f16", "--contract: goes with 'list kernels --kernel' only"},
         trial{"explain right --row 0,0,9223372036854775808", "--row: '0,0,9223372036854775808' is not b,h,i"},
         trial{"explain right --row 0,,0", "--row: '0,,0' is not b,h,i"},
-        trial{"gen --out x --size 18446744073709551616", "--size: '18446744073709551616' is not in the range of 64 bits"},
-        trial{"gen --out x --size 36893488147419103232KB", "--size: '36893488147419103232KB' is not in the range of 64 bits"},
+        trial{"gen --out x --size 18446744073709551616",
+              "--size: '18446744073709551616' is not in the range of 64 bits"},
+        trial{"gen --out x --size 36893488147419103232KB",
+              "--size: '36893488147419103232KB' is not in the range of 64 bits"},
         trial{"verify right --json x --findings x", "--findings: x is what --json writes"},
         trial{"audit --json x --findings x", "--findings: x is what --json writes"},
         trial{"audit --report x --findings ./x", "--findings: ./x is what --report writes"},
@@ -239,6 +244,53 @@ TEST_CASE("an error in the first of two files names the file", "[unit]") {
   other.replace(other.find("F32"), 3, "I32");  // of q
   write("inputs", other);
   CHECK(attest("verify inputs right").err.starts_with("attest: inputs: q: "));
+}
+
+TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") {
+  CHECK(has(attest("list kernels").out, "builtin"));
+  CHECK(has(attest("list contracts").out, "f32-blocked"));
+  CHECK(has(attest("list checks").out, "masked-read"));
+  CHECK(has(attest("list cases").out, "worked-examples/e11.1"));
+  CHECK(has(attest("list classes").out, "empty-row"));
+  CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
+}
+
+TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong name where to look", "[unit]") {
+  auto const listed = nlohmann::json::parse(attest("list zoo --json").out);
+  CHECK(listed.size() >= 100);
+  std::string const attest_classes = attest("list classes").out;
+  std::set<std::string> names;
+  for (auto const& specimen : listed) {
+    CHECK(names.insert(specimen["name"]).second);
+    CHECK_FALSE(specimen["sentence"].get<std::string>().empty());
+    if (specimen["class"] == "honest") CHECK(specimen["checks"].empty());
+    else CHECK(has(attest_classes, specimen["class"].get<std::string>() + '\n'));
+  }
+  std::string const text = attest("list zoo").out;
+  CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(listed.size()));
+  CHECK(has(text,
+            "nan_empty_row                       0/0 where a query sees no key; looked for by empty-rows, stale "
+            "[empty-row, f32]"));
+  outcome const wrong = attest("selftest --only nan_empty_rows");
+  CHECK(wrong.status == 2);
+  CHECK(has(wrong.err,
+            "the zoo has no specimen called 'nan_empty_rows', did you mean 'nan_empty_row'?; see `attest list zoo`"));
+}
+
+TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own", "[unit]") {
+  std::set<std::string> expected{"accuracy", "large-scores", "crash", "hang", "ignored-field"};
+  std::istringstream page(contents(ATTEST_TEST_DATA "/../../docs/known_failures.md"));
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| class")) continue;
+    std::istringstream tokens(
+        line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "
+    for (std::string token; tokens >> token;) expected.insert(token.substr(0, token.find(',')));
+  }
+  CHECK(expected.size() == 26);
+  std::istringstream listed(attest("list classes").out);
+  std::set<std::string> known;
+  for (std::string line; std::getline(listed, line);) known.insert(line);
+  CHECK(known == expected);
 }
 
 }  // namespace

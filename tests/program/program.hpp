@@ -1,17 +1,17 @@
 // The program `attest` as its users run it, in a folder of the test's own.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <sstream>
 #include <string>
+
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tests/support/catch.hpp"
 
@@ -23,7 +23,9 @@ struct outcome {
   double processor_seconds = 0;  ///< of the program and of all that it started and waited for
 };
 
-inline double seconds(timeval const& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); }
+inline double seconds(timeval const& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
 
 /// Processor time: no other work on the machine adds to it.
 inline double processor_seconds(rusage const& used) { return seconds(used.ru_utime) + seconds(used.ru_stime); }

@@ -15,8 +15,7 @@ void check(std::size_t count, tally const& found, std::int64_t ways_of_a_gap) {
 
 template <class Rescaling>
 void check_blocks(std::size_t most, Rescaling const& how) {
-  for (std::size_t count = 1; count <= most; ++count)
-    check(count, exhaustion<1, Rescaling>(count, how).blocks(), 2);
+  for (std::size_t count = 1; count <= most; ++count) check(count, exhaustion<1, Rescaling>(count, how).blocks(), 2);
 }
 
 template <class Rescaling>

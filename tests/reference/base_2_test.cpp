@@ -1,9 +1,9 @@
 // Scores that are logarithms to the base 2, as the LSEs of a merge may be: weights are powers of two, which may cancel.
-#include <boost/multiprecision/cpp_int.hpp>
-
 #include <cmath>
 #include <limits>
 #include <vector>
+
+#include <boost/multiprecision/cpp_int.hpp>
 
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"

@@ -42,8 +42,7 @@ struct generator {
   }
 };
 
-// --- models
-// -----------------------------------------------------------------------------------------------------------
+// --- models ---------------------------------------------------------------------------------------------------------
 
 constexpr problem::working_format bf16{0x1p-8, 0x1p-134, 87, 87.3, 0x1p-125, 0x1p126};
 /// f32 with an early limit: a sunk key need not be far, nor a large score beyond every other line of H0.
@@ -52,7 +51,8 @@ constexpr problem::working_format f16{0x1p-11, 0x1p-25, 9.7, 9.7, 0x1p-13, 0x1p1
 
 /// Weights that are rounded relative to a declared reference. Most are as the theorem of known weights asks
 /// (docs/bound.md, section 5); each of its conditions is broken now and then. Formats of P: the formats of element
-/// types, the same with flushed subnormals or none, a narrower format, and a format whose unit roundoff is no power of two.
+/// types, the same with flushed subnormals or none, a narrower format, and a format whose unit roundoff is no power of
+/// two.
 inline void declare_reference(kernel_model& m, generator& random) {
   using namespace problem;
   m.weight_reference = random.one_of(
@@ -129,7 +129,8 @@ inline kernel_model random_model(generator& random) {
   m.promote = random.chance(0.15) ? random.whole(1, 64) : 0;
   m.splits = random.chance(0.35) ? static_cast<int>(random.whole(2, 64)) : 1;
   m.merge = random.chance(0.4) ? split_merge::raw
-                               : random.one_of({split_merge::lse, split_merge::lse_normalised, split_merge::sigmoid, split_merge::logsigmoid});
+                               : random.one_of({split_merge::lse, split_merge::lse_normalised, split_merge::sigmoid,
+                                                split_merge::logsigmoid});
   m.merge_levels = random.chance(0.3) ? static_cast<int>(random.whole(2, 8)) : 1;
   m.parts_are_keys = random.chance(0.15);
   m.k_block = random.chance(0.3) ? static_cast<int>(random.whole(1, 3)) : 0;
@@ -149,7 +150,8 @@ inline kernel_model random_model(generator& random) {
   if (random.chance(0.3))
     m.u_sink = random.one_of({0x1p-8, 0x1p-11}), m.omega_sink = random.one_of({0x1p-134, 0x1p-25});
   m.k_drop = static_cast<int>(random.whole(0, 3));
-  if (random.chance(0.4)) m.u_drop = random.one_of({0x1p-8, 0x1p-11}), m.omega_drop = random.one_of({0x1p-134, 0x1p-25});
+  if (random.chance(0.4))
+    m.u_drop = random.one_of({0x1p-8, 0x1p-11}), m.omega_drop = random.one_of({0x1p-134, 0x1p-25});
   m.eps_log = random.uniform() * 4 * u;
   m.k_lse = static_cast<int>(random.whole(1, 3));
   if (declared) declare_reference(m, random);
@@ -162,8 +164,7 @@ inline kernel_model random_model(generator& random) {
   return m;
 }
 
-// --- rows
-// -------------------------------------------------------------------------------------------------------------
+// --- rows -----------------------------------------------------------------------------------------------------------
 
 struct drawn_row {
   row_facts facts{};
@@ -194,8 +195,9 @@ inline void draw_values(drawn_row& row, std::size_t columns, generator& random) 
 /// A sink behind the keys, near them or far from them on either side.
 inline void add_sink(row_facts& facts, std::vector<double>& scores, generator& random) {
   double const m = *std::max_element(scores.begin(), scores.end());
-  double const t = m + random.one_of({0.0, 1.0, -1.0, 5.0, -16.0, 30.0, 86.5, 88.0, 95.0, -87.0, -120.0, 700.0, 1e4, -1e5, -1e30,
-                                      1e38, -3e38}) +
+  double const t = m +
+                   random.one_of({0.0, 1.0, -1.0, 5.0, -16.0, 30.0, 86.5, 88.0, 95.0, -87.0, -120.0, 700.0, 1e4, -1e5,
+                                  -1e30, 1e38, -3e38}) +
                    random.gaussian();
   reference::key_facts sink;
   sink.index = reference::sink_index, sink.bias = t;
@@ -330,7 +332,8 @@ inline drawn_row problem_facts(generator& random) {
   }
   if (random.chance(0.2)) problem.softcap = random.one_of({0.5, 3.0, 30.0, 1e10});
   if (random.chance(0.5)) problem.scale = random.one_of({1.0, 0.5, 0.1, -3.0});
-  if (random.chance(0.25)) problem.sink = {static_cast<float>(random.gaussian() * random.one_of({1.0, 10.0, 200.0, 1e30}))};
+  if (random.chance(0.25))
+    problem.sink = {static_cast<float>(random.gaussian() * random.one_of({1.0, 10.0, 200.0, 1e30}))};
   if (random.chance(0.2)) {
     for (std::int64_t j = 0; j < n; ++j) problem.keep.push_back(random.chance(0.7) ? 1 : 0);
     problem.dropout = random.one_of({0.0, 0.25, 0.1, 0.9});

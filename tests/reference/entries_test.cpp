@@ -1,5 +1,5 @@
-// Entries, packed and paged rows, block masks, sinks and dropout: the answers of the dense problem that says the same with
-// a mask, and with the sink as a key, in the ball tier bit by bit. What stands where no key is, is NaN.
+// Entries, packed and paged rows, block masks, sinks and dropout: the answers of the dense problem that says the same
+// with a mask, and with the sink as a key, in the ball tier bit by bit. What stands where no key is, is NaN.
 #include <cmath>
 #include <limits>
 
@@ -30,7 +30,8 @@ row_of enclosed(problem::instance<float> const& p, std::int64_t b, std::int64_t 
 }
 
 /// The rows have the same kinds, outputs and LSE, and their first `keys` weights.
-void require_same(problem::instance<float> const& p, row_of const& x, problem::instance<float> const& r, row_of const& y) {
+void require_same(problem::instance<float> const& p, row_of const& x, problem::instance<float> const& r,
+                  row_of const& y) {
   REQUIRE(x.kind == y.kind);
   for (std::int64_t c = 0; c < p.size().dv; ++c) {
     auto const ours = reference::compiled::output(p, x, c), theirs = reference::compiled::output(r, y, c);
@@ -75,12 +76,14 @@ TEST_CASE("a sink answers as a key with k = 0, v = 0 and bias t, with softcap an
       require_same(p, x, dense, y);
       if (seed >= 40 || x.kind != row_kind::finite) return;
       REQUIRE(reference::compiled::rounded_log_sum_exp<float>(x) == reference::compiled::rounded_log_sum_exp<float>(y));
-      REQUIRE(reference::compiled::rounded_output<float>(p, x, 0) == reference::compiled::rounded_output<float>(dense, y, 0));
+      REQUIRE(reference::compiled::rounded_output<float>(p, x, 0) ==
+              reference::compiled::rounded_output<float>(dense, y, 0));
     });
   }
 }
 
-TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; weights and LSE are as before", "[property]") {
+TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; weights and LSE are as before",
+          "[property]") {
   for (std::uint64_t seed = 0; seed < problems; ++seed) {
     INFO("seed " << seed);
     entry_problem<float> problem(seed);
@@ -99,8 +102,11 @@ TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; w
         ball sum;
         for (auto const& key : x.real_keys())
           if (problem.keep.at(e, h, i, key.j) != 0)
-            sum = sum + key.weight * ball::from(reference::value_of(problem.v.at(e, reference::key_head(p.size(), h), key.j, c)));
-        ball const expected = sum / x.normaliser / (ball(1) - ball::from(reference::value_of(problem.parameters.dropout)));
+            sum =
+                sum + key.weight *
+                          ball::from(reference::value_of(problem.v.at(e, reference::key_head(p.size(), h), key.j, c)));
+        ball const expected =
+            sum / x.normaliser / (ball(1) - ball::from(reference::value_of(problem.parameters.dropout)));
         auto const found = reference::compiled::output(p, x, c);
         REQUIRE(found.kind == value_kind::finite);
         REQUIRE(reference::overlap(found.value, expected));
@@ -108,8 +114,10 @@ TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; w
         if (seed >= 42) continue;
         auto const rounded = reference::compiled::rounded_output<float>(p, x, c);
         REQUIRE(rounded);
-        REQUIRE(reference::nearest_ordinal<float>(reference::lower(expected)) <= reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
-        REQUIRE(reference::nearest_ordinal<float>(reference::upper(expected)) >= reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
+        REQUIRE(reference::nearest_ordinal<float>(reference::lower(expected)) <=
+                reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
+        REQUIRE(reference::nearest_ordinal<float>(reference::upper(expected)) >=
+                reference::nearest_ordinal<float>(static_cast<double>(*rounded)));
       }
     });
   }

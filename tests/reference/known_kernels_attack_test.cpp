@@ -47,7 +47,8 @@ problem::kernel_model model_of(known_kernel const& kernel) {
   if (behind && model.sink_form == problem::sink_form::term) model.sink_form = problem::sink_form::rescale;
   model.x0 = kernel.x0();
   if (behind && kernel.contract == "tight") model.k_sink = kernel.sink == sink_place::sigmoid ? 3 : 1;
-  if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none) model.u_drop = model.u_out, model.omega_drop = model.omega_out;
+  if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none)
+    model.u_drop = model.u_out, model.omega_drop = model.omega_out;
   if (kernel.masked) model.mask_limit = 0x1p31 * 0.6931;
   if (kernel.declared != problem::weight_reference::unknown) {
     model.weight_reference = kernel.declared;
@@ -139,9 +140,10 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
         dot += static_cast<double>(call.row.q.values[t]) * static_cast<double>(call.row.k.values[j * d + t]);
       top = std::max(top, scale * dot + (call.row.bias.empty() ? 0 : static_cast<double>(call.row.bias[j])));
     }
-    double const places[]{0, 1, -1, top, top + 1, top + std::log(static_cast<double>(m)), top - 3, top + 3, top - 16,
-                          top + 16, top + 40, top + 80, top + 85.9, top - 86, top - 90, top + 1000, top + 1e5, -1e4, -1e9,
-                          -3e38};
+    double const places[]{0,          1,        -1,       top,        top + 1,   top + std::log(static_cast<double>(m)),
+                          top - 3,    top + 3,  top - 16, top + 16,   top + 40,  top + 80,
+                          top + 85.9, top - 86, top - 90, top + 1000, top + 1e5, -1e4,
+                          -1e9,       -3e38};
     call.row.sink = {static_cast<float>(places[random() % std::size(places)])};
   }
   if (kernel.drops != drop_place::none) {
@@ -161,7 +163,8 @@ bool changed(attacked_call& call, bool has_masks, generator& random) {
   if (what == 0) return call.up[random() % call.up.size()] ^= 1, true;
   if (what == 7 && !call.row.sink.empty() && random() % 2) {
     float& t = call.row.sink.front();
-    t = random() % 2 ? static_cast<float>(t * (1 + 0x1p-20 * gaussian(random))) : t + static_cast<float>(gaussian(random));
+    t = random() % 2 ? static_cast<float>(t * (1 + 0x1p-20 * gaussian(random)))
+                     : t + static_cast<float>(gaussian(random));
     return true;
   }
   auto& values = what < 3                                            ? call.row.q.values
@@ -203,9 +206,11 @@ ratios judged_by(bound_check<F> const& check, known_kernel const& kernel, proble
   if (kernel.softmax == softmax_form::flash_attention_1) declared.divided_block = static_cast<std::int64_t>(call.block);
   if (kernel.declared != problem::weight_reference::unknown) declared.block = static_cast<std::int64_t>(call.block);
   if (problem::by_sigmoid(model.merge) && kernel.contract == "tight") {
-    auto const keys = static_cast<std::size_t>(call.row.v.layout.shape[0]), parts = (keys + call.block - 1) / call.block;
+    auto const keys = static_cast<std::size_t>(call.row.v.layout.shape[0]),
+               parts = (keys + call.block - 1) / call.block;
     bool const one_after_the_other = kernel.softmax == softmax_form::ring_sigmoid;
-    declared.merge_levels = static_cast<int>(one_after_the_other ? parts - 1 : static_cast<std::size_t>(std::bit_width(parts - 1)));
+    declared.merge_levels =
+        static_cast<int>(one_after_the_other ? parts - 1 : static_cast<std::size_t>(std::bit_width(parts - 1)));
   }
   return check.judge(declared, known_run(kernel, call.row, call.block, call.up).answer());
 }
@@ -225,7 +230,8 @@ std::string described(attacked_call const& call) {
   char number[80];
   std::snprintf(number, sizeof number, "; scale %a; softcap %a", call.row.scale.value_or(0), call.row.softcap);
   text += number;
-  list("q", call.row.q.values), list("k", call.row.k.values), list("v", call.row.v.values), list("bias", call.row.bias), list("sink", call.row.sink);
+  list("q", call.row.q.values), list("k", call.row.k.values), list("v", call.row.v.values), list("bias", call.row.bias),
+      list("sink", call.row.sink);
   text += "; up ";
   for (auto const up : call.up) text += up ? '1' : '0';
   return text;

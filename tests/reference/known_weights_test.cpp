@@ -108,8 +108,8 @@ struct narrow_kernel {
   }
 };
 
-/// d = 8, V without offset. The families: Gaussian scores; scores that rise along the keys; equal scores; weights beside
-/// midpoints of bf16; one heavy key; every sixteenth key at the maximum (an anchor in each block).
+/// d = 8, V without offset. The families: Gaussian scores; scores that rise along the keys; equal scores; weights
+/// beside midpoints of bf16; one heavy key; every sixteenth key at the maximum (an anchor in each block).
 one_row<float> narrow_row(int family, std::int64_t m, generator& random) {
   one_row<float> problem(m, family == 0 ? 8 : 1, 1);
   problem.scale = family == 0 ? 0.35355338 : 1.0;
@@ -162,16 +162,16 @@ template <class E>
 void attack(char const* type) {
   generator random(std::is_same_v<E, problem::bf16> ? 11 : 12);
   double worst = 0;
-  for (auto const declared : {weight_reference::rising, weight_reference::falling, weight_reference::whole_row,
-                              weight_reference::own_block})
+  for (auto const declared :
+       {weight_reference::rising, weight_reference::falling, weight_reference::whole_row, weight_reference::own_block})
     for (std::int64_t const block : {16, 64})
       for (auto const by : {exponent::difference, exponent::fma, exponent::shared})
         for (int family = 0; family < row_families; ++family)
           for (std::int64_t const m : {7, 64, 200, 1024}) {
             narrow_kernel const kernel{block, declared, by};
             auto const found = run<E>(kernel, family, m, m > 500 ? 2 : 12, random);
-            INFO("declared " << static_cast<int>(declared) << ", block " << block << ", exponent " << static_cast<int>(by)
-                             << ", family " << family << ", " << m << " keys");
+            INFO("declared " << static_cast<int>(declared) << ", block " << block << ", exponent "
+                             << static_cast<int>(by) << ", family " << family << ", " << m << " keys");
             CHECK(found.worst <= 1);
             CHECK(found.outside_plain == 0);
             if (declared != weight_reference::own_block) CHECK(found.held == found.rows);
@@ -220,7 +220,8 @@ TEST_CASE("a rounded reference that p and r share is off at both ends of a resca
   auto const narrow = [](float p) {
     return static_cast<float>(audit::as_double(audit::nearest_element<problem::bf16>(static_cast<double>(p))));
   };
-  float const r = exp_of(M - next), p_first = exp_of(std::fma(first, c, -M)), p_second = exp_of(std::fma(second, c, -next));
+  float const r = exp_of(M - next), p_first = exp_of(std::fma(first, c, -M)),
+              p_second = exp_of(std::fma(second, c, -next));
   float const l = p_first * r + p_second, O = narrow(p_first) * r - narrow(p_second);
   bound_check<float> const check(problem);
   auto const bound = check.output_bound(check.bound(model));

@@ -37,7 +37,8 @@ void compare(one_row<T> const& problem, long bits) {
   RC_ASSERT(meets(other.output(0), reference::compiled::output(p, row, 0).value));
   RC_ASSERT(meets(other.log_sum_exp(), reference::compiled::log_sum_exp(row)));
   RC_ASSERT(meets(other.entropy(), entropy(row)));
-  for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(meets(other.weight(j), reference::compiled::weight(row, j)));
+  for (std::size_t j = 0; j < row.keys.size(); ++j)
+    RC_ASSERT(meets(other.weight(j), reference::compiled::weight(row, j)));
 }
 
 template <class T>
@@ -75,7 +76,8 @@ TEST_CASE("MPFR rounds to where the reference is", "[property][differential]") {
     };
     RC_ASSERT(near(other.output(0), reference::compiled::output(p, row, 0).value));
     RC_ASSERT(near(other.log_sum_exp(), reference::compiled::log_sum_exp(row)));
-    for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(near(other.weight(j), reference::compiled::weight(row, j)));
+    for (std::size_t j = 0; j < row.keys.size(); ++j)
+      RC_ASSERT(near(other.weight(j), reference::compiled::weight(row, j)));
   });
 }
 

@@ -171,7 +171,8 @@ TEST_CASE("cancelling scores too close for the width answer wide balls, not nons
   CHECK(overlap(output_of<64>(problem), from_wide(output_of<1152>(problem))));
   CHECK(overlap(reference::compiled::log_sum_exp(narrow), from_wide(reference::compiled::log_sum_exp(wide))));
   CHECK(overlap(entropy(narrow), from_wide(entropy(wide))));
-  for (std::size_t j = 0; j < 4; ++j) CHECK(overlap(reference::compiled::weight(narrow, j), from_wide(reference::compiled::weight(wide, j))));
+  for (std::size_t j = 0; j < 4; ++j)
+    CHECK(overlap(reference::compiled::weight(narrow, j), from_wide(reference::compiled::weight(wide, j))));
 }
 
 TEST_CASE("weights sum to 1, lie in [0, 1], and their entropy in [0, ln n]", "[property]") {
@@ -205,7 +206,8 @@ TEST_CASE("all widths enclose the same numbers", "[property]") {
     auto const agree = [&]<unsigned W>() {
       auto const wide = row_of<W>(problem);
       RC_ASSERT(overlap(output_of<64>(problem), reference::widened<64>(output_of<W>(problem))));
-      RC_ASSERT(overlap(reference::compiled::log_sum_exp(narrow), reference::widened<64>(reference::compiled::log_sum_exp(wide))));
+      RC_ASSERT(overlap(reference::compiled::log_sum_exp(narrow),
+                        reference::widened<64>(reference::compiled::log_sum_exp(wide))));
       RC_ASSERT(overlap(entropy(narrow), reference::widened<64>(entropy(wide))));
     };
     agree.template operator()<128>();
@@ -238,9 +240,11 @@ TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
     shifted.bias.assign(problem.v.values.size(), shift);
     auto const other = row_of(shifted);
     RC_ASSERT(overlap(output_of(problem), output_of(shifted)));
-    RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ball<128>::from(reference::value_of(shift)), reference::compiled::log_sum_exp(other)));
+    RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ball<128>::from(reference::value_of(shift)),
+                      reference::compiled::log_sum_exp(other)));
     RC_ASSERT(overlap(entropy(row), entropy(other)));
-    for (std::size_t j = 0; j < row.keys.size(); ++j) RC_ASSERT(overlap(reference::compiled::weight(row, j), reference::compiled::weight(other, j)));
+    for (std::size_t j = 0; j < row.keys.size(); ++j)
+      RC_ASSERT(overlap(reference::compiled::weight(row, j), reference::compiled::weight(other, j)));
   });
 }
 
@@ -270,7 +274,8 @@ TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
     auto const row = row_of(problem), a = row_of(first), b = row_of(second);
     RC_PRE(row.kind == row_kind::finite && a.kind == row_kind::finite && b.kind == row_kind::finite);
     // Shares e^(LSE_a − LSE) and e^(LSE_b − LSE).
-    ball<128> const share_a = exp(reference::compiled::log_sum_exp(a) - reference::compiled::log_sum_exp(row)), share_b = exp(reference::compiled::log_sum_exp(b) - reference::compiled::log_sum_exp(row));
+    ball<128> const share_a = exp(reference::compiled::log_sum_exp(a) - reference::compiled::log_sum_exp(row)),
+                    share_b = exp(reference::compiled::log_sum_exp(b) - reference::compiled::log_sum_exp(row));
     RC_ASSERT(overlap(share_a + share_b, ball<128>(1)));
     RC_ASSERT(overlap(output_of(first) * share_a + output_of(second) * share_b, output_of(problem)));
   });

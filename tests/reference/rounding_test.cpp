@@ -1,11 +1,12 @@
 // Correct rounding: against an independent evaluation, on ties, and on ties that something far away breaks.
+#include "reference/compiled/rounding.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 #include "tests/support/property.hpp"
 

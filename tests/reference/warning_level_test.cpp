@@ -125,7 +125,8 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
   std::map<std::tuple<int, problem::element_type, bool, bool, bool, bool>, asked> rows;
   double worst = 0;
   for (auto const& kernel : known_kernels()) {
-    if (kernel.masked || kernel.contract.starts_with("f32-ring") || kernel.contract == "tight") continue;  // 63 levels at most
+    if (kernel.masked || kernel.contract.starts_with("f32-ring") || kernel.contract == "tight")
+      continue;  // 63 levels at most
     auto const& claim = *audit::find_contract(kernel.contract);
     auto model = claim.fixed;
     if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;

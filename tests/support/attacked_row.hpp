@@ -1,5 +1,5 @@
-// Rows that try to break the error bound: the adversarial families of docs/bound.md, section 11, and a climb from one of
-// them towards larger error/bound.
+// Rows that try to break the error bound: the adversarial families of docs/bound.md, section 11, and a climb from one
+// of them towards larger error/bound.
 #pragma once
 
 #include <algorithm>

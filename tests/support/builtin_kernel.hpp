@@ -4,8 +4,8 @@
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/tensors/owned_problem.hpp"
-#include "fast/attention.hpp"
 #include "fast/algorithm/model.hpp"
+#include "fast/attention.hpp"
 #include "problem/erased.hpp"
 
 namespace attest::tests {
@@ -39,7 +39,8 @@ inline audit::owned_outputs builtin_answer(audit::problem_draft const& draft, fa
         std::int64_t const entries = packed ? 1 : s.b, rows = packed ? p.entries().queries.total : s.n;
         answer.o = audit::owned_tensor::compact(type, {entries, s.hq, rows, s.dv});
         answer.lse = audit::owned_tensor::compact(problem::type_of<problem::lse_element<T>>, {entries, s.hq, rows});
-        if (!packed && p.k().map.starts == nullptr) answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
+        if (!packed && p.k().map.starts == nullptr)
+          answer.weights = audit::owned_tensor::compact(type, {s.b, s.hq, s.n, s.m});
         problem::erased_outputs tensors{.o = answer.o->erased(), .lse = answer.lse->erased(), .weights = {}};
         for (auto* t : {&*answer.o, &*answer.lse}) std::ranges::fill(t->bytes, std::byte{0xff});
         if (answer.weights) {

@@ -31,7 +31,9 @@ class entry_problem {
   explicit entry_problem(std::uint64_t seed, std::int64_t most_keys = 40) {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
-    auto const below = [&](std::int64_t end) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end)); };
+    auto const below = [&](std::int64_t end) {
+      return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(end));
+    };
     b = 1 + below(3), hk = 1 + below(2), hq = hk * (1 + below(2)), n = 1 + below(18), m = 1 + below(most_keys);
     d = 1 + below(9), dv = 1 + below(9);
     how = static_cast<key_rows>(below(3));
@@ -95,7 +97,9 @@ class entry_problem {
     if (packed_queries) arguments.q_offsets = list(q_offsets_);
     arguments.q_lengths = list(q_lengths);
     if (how == key_rows::packed) arguments.k_offsets = list(k_offsets_);
-    if (how == key_rows::paged) arguments.block_table = problem::tensor<std::int32_t const>{table_.data(), problem::layout::compact({b, m / page})};
+    if (how == key_rows::paged)
+      arguments.block_table =
+          problem::tensor<std::int32_t const>{table_.data(), problem::layout::compact({b, m / page})};
     arguments.k_lengths = list(k_lengths);
     return problem::instance<T>::make(arguments).value();
   }
@@ -181,7 +185,8 @@ class entry_problem {
       table_ = order;
       for (std::int64_t e = 0; e < b; ++e)  // what no key needs points anywhere
         for (std::int64_t at = (k_lengths[static_cast<std::size_t>(e)] + page - 1) / page; at < width; ++at)
-          table_[static_cast<std::size_t>(e * width + at)] = random() % 2 ? -1 : std::numeric_limits<std::int32_t>::max();
+          table_[static_cast<std::size_t>(e * width + at)] =
+              random() % 2 ? -1 : std::numeric_limits<std::int32_t>::max();
       k_ = owned<T>({b * width, hk, page, d}, nan), v_ = owned<T>({b * width, hk, page, dv}, nan);
       auto const in_pages = [&](std::int64_t e, std::int64_t j) {
         return place{order[static_cast<std::size_t>(e * width + j / page)], j % page};

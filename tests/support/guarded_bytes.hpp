@@ -1,10 +1,10 @@
 // Memory that ends at an inaccessible page.
 #pragma once
 
-#include <sys/mman.h>
-
 #include <cstddef>
 #include <cstring>
+
+#include <sys/mman.h>
 
 #include "tests/support/catch.hpp"
 
@@ -14,7 +14,8 @@ namespace attest::tests {
 class guarded_bytes {
  public:
   explicit guarded_bytes(std::size_t size) : size_(size), pages_((size / page + 2) * page) {
-    start_ = static_cast<std::byte*>(mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    start_ = static_cast<std::byte*>(
+        mmap(nullptr, pages_ + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(start_ != MAP_FAILED);
     REQUIRE(mprotect(start_ + pages_, page, PROT_NONE) == 0);
     std::memset(start_, canary, pages_);

@@ -3,8 +3,6 @@
 // built-in one.
 #pragma once
 
-#include <attest/kernel.h>
-
 #include <array>
 #include <cfenv>
 #include <cstdlib>
@@ -14,6 +12,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <attest/kernel.h>
 
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"

@@ -19,17 +19,17 @@ namespace attest::tests {
 /// How a kernel computes one row.
 struct honest {
   std::string name;
-  int block = 0;             ///< keys per block; 0 = two passes
-  bool in_place = false;     ///< O += p·v over all keys, instead of sums inside blocks
-  bool fma = false;          ///< dot products and P·V by fused multiply-add
-  bool reversed = false;     ///< keys in reverse order
-  bool reciprocal = false;   ///< O·(1/l)
-  bool normalised = false;   ///< two passes: weights are divided before they meet V
-  bool base_2 = false;       ///< exp2(fma(s, c, −fl(m·c))), c = σ·log2 e: the reference point is rounded twice
-  bool bf16_weights = false; ///< P rounded to bf16 before it meets V
-  bool flushes = false;      ///< weights below the normal numbers become 0
-  double tau = 0;            ///< blocks: the reference stays while no score is more than this above it
-  int exp_ulps = 0;          ///< exp is off by up to so many places more than its rounding
+  int block = 0;              ///< keys per block; 0 = two passes
+  bool in_place = false;      ///< O += p·v over all keys, instead of sums inside blocks
+  bool fma = false;           ///< dot products and P·V by fused multiply-add
+  bool reversed = false;      ///< keys in reverse order
+  bool reciprocal = false;    ///< O·(1/l)
+  bool normalised = false;    ///< two passes: weights are divided before they meet V
+  bool base_2 = false;        ///< exp2(fma(s, c, −fl(m·c))), c = σ·log2 e: the reference point is rounded twice
+  bool bf16_weights = false;  ///< P rounded to bf16 before it meets V
+  bool flushes = false;       ///< weights below the normal numbers become 0
+  double tau = 0;             ///< blocks: the reference stays while no score is more than this above it
+  int exp_ulps = 0;           ///< exp is off by up to so many places more than its rounding
 };
 
 struct honest_answer {
@@ -43,8 +43,9 @@ problem::kernel_model model_of(honest const& how, std::int64_t m, bool has_bias,
   constexpr bool single = std::is_same_v<F, float>;
   namespace formats = problem::formats;
   problem::kernel_model model;
-  model.format = single ? how.flushes ? formats::f32_flushed : formats::f32
-                        : how.flushes ? formats::f64_flushed : formats::f64;
+  model.format = single        ? how.flushes ? formats::f32_flushed : formats::f32
+                 : how.flushes ? formats::f64_flushed
+                               : formats::f64;
   double const u = model.format.u;
   model.k_qk_base = explicit_scale ? 1 : 3;  // √, ÷, ×
   model.u_qk = u;
@@ -73,8 +74,12 @@ template <class F>
 class honest_run {
  public:
   honest_run(honest const& how, one_row<F> const& problem, std::uint64_t seed)
-      : how_(how), problem_(problem), state_(seed * 2 + 1), n_(problem.v.layout.shape[0]),
-        d_(problem.k.layout.shape[1]), dv_(problem.v.layout.shape[1]) {}
+      : how_(how),
+        problem_(problem),
+        state_(seed * 2 + 1),
+        n_(problem.v.layout.shape[0]),
+        d_(problem.k.layout.shape[1]),
+        dv_(problem.v.layout.shape[1]) {}
 
   honest_answer answer() {
     auto const n = static_cast<std::size_t>(n_);

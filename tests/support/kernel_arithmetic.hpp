@@ -17,7 +17,7 @@ struct rounding {
   bool flushes = false;    ///< inputs and results below 2⁻¹²⁶ are 0
   bool truncates = false;  ///< products and sums of q·k and P·V are rounded towards zero (some tensor cores)
   double exp_error = 6.9;  ///< exp is off by so many u and its rounding: within 8u
-  double cutoff = std::numeric_limits<double>::infinity();  ///< exp of less than minus this is 0
+  double cutoff = std::numeric_limits<double>::infinity();    ///< exp of less than minus this is 0
   problem::element_type narrow = problem::element_type::f32;  ///< of P, O and returned weights
   bool flushes_narrow = false;                                ///< numbers below its normal ones are 0
   problem::element_type scores = problem::element_type::f32;  ///< in which finished scores are stored
@@ -53,8 +53,7 @@ class arithmetic {
   }
   float exp(float x) { return cut(static_cast<double>(x), off(std::exp(static_cast<double>(x)), how_.exp_error)); }
   float exp2(float x) {
-    return cut(static_cast<double>(x) * 0.69314718055994530942,
-               off(std::exp2(static_cast<double>(x)), how_.exp_error));
+    return cut(static_cast<double>(x) * 0.69314718055994530942, off(std::exp2(static_cast<double>(x)), how_.exp_error));
   }
   /// exp of a rescale: exp(0) = 1.
   float rescale(float x) { return x == 0 ? 1.0f : exp(x); }

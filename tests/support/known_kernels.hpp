@@ -42,19 +42,21 @@ enum class softmax_form : std::uint8_t {
   one_level,          ///< parts weighed by exp(L_i − max L), divided by the sum of these
   ring,               ///< parts merged one after the other, O = (w_a·O_a + w_b·O_b)/(w_a + w_b)
   tree,               ///< parts merged in pairs, O = (w_a/w)·O_a + (w_b/w)·O_b
-  ring_sigmoid,       ///< parts merged one after the other, O = O − σ(L_b − L)(O − O_b), L = L − log σ(L − L_b) (ring attention)
-  tree_sigmoids,      ///< parts merged in pairs, O = σ(L_a − L_b)·O_a + σ(L_b − L_a)·O_b, L = max + log(1 + exp(−|L_a − L_b|))
+  ring_sigmoid,       ///< parts merged one after the other, O = O − σ(L_b − L)(O − O_b), L = L − log σ(L − L_b) (ring
+                      ///< attention)
+  tree_sigmoids,      ///< parts merged in pairs, O = σ(L_a − L_b)·O_a + σ(L_b − L_a)·O_b, L = max + log(1 + exp(−|L_a −
+                      ///< L_b|))
 };
 
 /// Where a sink enters.
 enum class sink_place : std::uint8_t {
   none,
-  first,   ///< from the start: M = t, l = 1; of parts, in the first
-  column,  ///< a score of its own behind those of the keys, with a value of 0
-  last,    ///< behind the keys, with the maximum of both
-  end,     ///< l + exp(t − M) with the maximum M of the keys
-  sigmoid, ///< behind the keys: O·1/(1 + exp(t − LSE))
-  by_lse,  ///< behind the keys: O·exp(LSE − log-add-exp(LSE, t))
+  first,    ///< from the start: M = t, l = 1; of parts, in the first
+  column,   ///< a score of its own behind those of the keys, with a value of 0
+  last,     ///< behind the keys, with the maximum of both
+  end,      ///< l + exp(t − M) with the maximum M of the keys
+  sigmoid,  ///< behind the keys: O·1/(1 + exp(t − LSE))
+  by_lse,   ///< behind the keys: O·exp(LSE − log-add-exp(LSE, t))
 };
 
 /// What the factor 1/(1 − p) of dropout meets.
@@ -65,17 +67,18 @@ struct known_kernel {
   score_form scores = score_form::plain;
   softmax_form softmax = softmax_form::two_passes;
   tanh_form tanh = tanh_form::from_below;
-  bool capped = false;            ///< attacked with a softcap
-  bool biased = false;            ///< attacked with a bias
-  bool masked = false;            ///< attacked with finite additive masks
+  bool capped = false;  ///< attacked with a softcap
+  bool biased = false;  ///< attacked with a bias
+  bool masked = false;  ///< attacked with finite additive masks
   sink_place sink = sink_place::none;
-  bool narrow_factor = false;     ///< a sink behind the keys: its factor is rounded to `how.narrow`
+  bool narrow_factor = false;  ///< a sink behind the keys: its factor is rounded to `how.narrow`
   drop_place drops = drop_place::none;
   bool returns_weights = false;   ///< those of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
   bool weights_by_lse = false;    ///< exp(s − LSE)
   rounding how{};
-  double skips = std::numeric_limits<double>::infinity();  ///< blocks whose largest score lies further below the running maximum
+  double skips =
+      std::numeric_limits<double>::infinity();  ///< blocks whose largest score lies further below the running maximum
   std::int64_t most_keys = 16;
   problem::weight_reference declared = problem::weight_reference::unknown;  ///< with blocks of the call's size
 
@@ -117,7 +120,8 @@ inline std::vector<known_kernel> known_kernels() {
   add("ring", "f32-ring", [](auto& k) { k.softmax = ring, k.most_keys = 64; });
   add("ring, base 2", "f32-ring", [](auto& k) { k.softmax = ring, k.scores = score_form::base_2, k.most_keys = 64; });
   add("tree", "f32-ring", [](auto& k) { k.softmax = tree, k.most_keys = 64; });
-  for (auto const& [name, form] : {std::pair{"ring by sigmoids", ring_sigmoid}, {"tree of two sigmoids", tree_sigmoids}}) {
+  for (auto const& [name, form] :
+       {std::pair{"ring by sigmoids", ring_sigmoid}, {"tree of two sigmoids", tree_sigmoids}}) {
     add(name, "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.most_keys = 32; });
     add(name, "tight", [&](auto& k) { k.softmax = form, k.most_keys = 8; });
     add(std::string(name) + ", weights", "f32-ring-sigmoid tight",
@@ -126,7 +130,8 @@ inline std::vector<known_kernel> known_kernels() {
         [&](auto& k) { k.softmax = form, k.returns_weights = k.weights_by_lse = true, k.most_keys = 8; });
     add(std::string(name) + ", base 2", "f32-ring-sigmoid",
         [&](auto& k) { k.softmax = form, k.scores = score_form::base_2, k.most_keys = 32; });
-    add(std::string(name) + ", flushing", "f32-ring-sigmoid", [&](auto& k) { k.softmax = form, k.how.flushes = true, k.most_keys = 32; });
+    add(std::string(name) + ", flushing", "f32-ring-sigmoid",
+        [&](auto& k) { k.softmax = form, k.how.flushes = true, k.most_keys = 32; });
     add(std::string(name) + ", sink", "f32-ring-sigmoid",
         [&](auto& k) { k.softmax = form, k.sink = sink_place::first, k.most_keys = 32; });
   }
@@ -204,7 +209,8 @@ inline std::vector<known_kernel> known_kernels() {
   add("sink from the start, base 2", "f32",
       [](auto& k) { k.softmax = online, k.scores = score_form::base_2, k.sink = sink_place::first; });
   add("sink as a column", "f32", [](auto& k) { k.sink = sink_place::column, k.returns_weights = true; });
-  add("sink as a column, a bias", "f32", [](auto& k) { k.softmax = online, k.sink = sink_place::column, k.biased = true; });
+  add("sink as a column, a bias", "f32",
+      [](auto& k) { k.softmax = online, k.sink = sink_place::column, k.biased = true; });
   add("sink as a column, softcap", "f32", [](auto& k) { k.sink = sink_place::column, k.capped = true; });
   add("sink last", "f32 f32-ordered", [](auto& k) { k.softmax = online, k.sink = sink_place::last; });
   add("sink at the end", "f32", [](auto& k) { k.softmax = online, k.sink = sink_place::end; });
@@ -212,8 +218,10 @@ inline std::vector<known_kernel> known_kernels() {
       [](auto& k) { k.softmax = normalised, k.sink = sink_place::end, k.returns_weights = true; });
   add("sink at the end, FlashAttention-2", "f32",
       [](auto& k) { k.softmax = flash_attention_2, k.sink = sink_place::end; });
-  add("sink in the first part", "f32-split", [](auto& k) { k.softmax = split, k.sink = sink_place::first, k.most_keys = 40; });
-  add("sink in the first part, ring", "f32-ring", [](auto& k) { k.softmax = ring, k.sink = sink_place::first, k.most_keys = 64; });
+  add("sink in the first part", "f32-split",
+      [](auto& k) { k.softmax = split, k.sink = sink_place::first, k.most_keys = 40; });
+  add("sink in the first part, ring", "f32-ring",
+      [](auto& k) { k.softmax = ring, k.sink = sink_place::first, k.most_keys = 64; });
   add("sink, exp(s - LSE)", "f32", [](auto& k) { k.softmax = by_lse, k.sink = sink_place::column; });
   add("sink as a score in f16", "f16-scores", [](auto& k) { k.how.scores = f16, k.sink = sink_place::column; });
   add("sink, flushing", "f32", [](auto& k) { k.how.flushes = true, k.softmax = online, k.sink = sink_place::first; });
@@ -221,7 +229,8 @@ inline std::vector<known_kernel> known_kernels() {
   add("dropout on P, divided", "f32", [](auto& k) { k.drops = drop_place::divided; });
   add("dropout on O", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_o; });
   add("dropout on V", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_v; });
-  add("dropout and a sink", "f32", [](auto& k) { k.softmax = online, k.drops = drop_place::on_p, k.sink = sink_place::first; });
+  add("dropout and a sink", "f32",
+      [](auto& k) { k.softmax = online, k.drops = drop_place::on_p, k.sink = sink_place::first; });
   for (auto const type : {bf16, f16}) {
     std::string const name(problem::name_of(type));
     auto const narrow = [&](std::string const& kind, auto&& change) {
@@ -234,8 +243,8 @@ inline std::vector<known_kernel> known_kernels() {
     narrow("dropout on V", [](auto& k) { k.drops = drop_place::on_v; });
     narrow("dropout on O", [](auto& k) { k.drops = drop_place::on_o; });
   }
-  for (auto const& [name, place] : {std::pair{"sink by a sigmoid", sink_place::sigmoid},
-                                    {"sink by exp(LSE - LSE')", sink_place::by_lse}}) {
+  for (auto const& [name, place] :
+       {std::pair{"sink by a sigmoid", sink_place::sigmoid}, {"sink by exp(LSE - LSE')", sink_place::by_lse}}) {
     add(name, "f32", [&](auto& k) { k.softmax = online, k.sink = place; });
     add(std::string(name) + ", base 2", "f32",
         [&](auto& k) { k.softmax = online, k.scores = score_form::base_2, k.sink = place; });
@@ -262,13 +271,17 @@ inline std::vector<known_kernel> known_kernels() {
   for (double const skips : {4.0, 8.0, 20.0})
     add("blocks skipped at " + std::to_string(static_cast<int>(skips)), "f32 tight",
         [&](auto& k) { k.softmax = online, k.skips = skips, k.most_keys = 40; });
-  for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first}, {"sink last", sink_place::last},
-                                    {"sink at the end", sink_place::end}, {"sink as a column", sink_place::column}})
+  for (auto const& [name, place] : {std::pair{"sink from the start", sink_place::first},
+                                    {"sink last", sink_place::last},
+                                    {"sink at the end", sink_place::end},
+                                    {"sink as a column", sink_place::column}})
     add(name, "tight", [&](auto& k) { k.softmax = online, k.sink = place; });
   add("sink as a column, two passes", "tight", [](auto& k) { k.sink = sink_place::column, k.returns_weights = true; });
   add("sink at the end, two passes", "tight", [](auto& k) { k.sink = sink_place::end, k.returns_weights = true; });
-  for (auto const& [name, place] : {std::pair{"dropout on P", drop_place::on_p}, {"dropout on P, divided", drop_place::divided},
-                                    {"dropout on V", drop_place::on_v}, {"dropout on O", drop_place::on_o}})
+  for (auto const& [name, place] : {std::pair{"dropout on P", drop_place::on_p},
+                                    {"dropout on P, divided", drop_place::divided},
+                                    {"dropout on V", drop_place::on_v},
+                                    {"dropout on O", drop_place::on_o}})
     add(name, "tight", [&](auto& k) { k.softmax = online, k.drops = place; });
   return all;
 }

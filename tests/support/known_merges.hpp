@@ -19,7 +19,8 @@ struct known_part {
 /// How two parts are merged by a sigmoid.
 struct sigmoid_merge {
   bool in_base_2 = false;
-  bool both = false;  ///< σ(L_a − L_b)·a + σ(L_b − L_a)·b, L = max + log(1 + e^−|L_a − L_b|); else a − σ(L_b − L_a)(a − b), L_a − log σ
+  bool both = false;  ///< σ(L_a − L_b)·a + σ(L_b − L_a)·b, L = max + log(1 + e^−|L_a − L_b|); else a − σ(L_b − L_a)(a −
+                      ///< b), L_a − log σ
 
   float exp(arithmetic& math, float x) const { return in_base_2 ? math.exp2(x) : math.exp(x); }
   float sigmoid(arithmetic& math, float x) const { return math.div(1, math.add(1, exp(math, -x))); }
@@ -29,7 +30,10 @@ struct sigmoid_merge {
     float const gap = -std::abs(ahead), other = math.add(1, gap == 0 ? 1 : exp(math, gap));
     float const rest = in_base_2 ? math.log2(other) : math.log(other);
     float const of_a = sigmoid(math, ahead);
-    known_part whole{both ? math.add(std::max(a.lse, b.lse), rest) : math.add(a.lse, -math.add(std::min(0.0f, ahead), -rest)), {}, {}};
+    known_part whole{
+        both ? math.add(std::max(a.lse, b.lse), rest) : math.add(a.lse, -math.add(std::min(0.0f, ahead), -rest)),
+        {},
+        {}};
     for (std::size_t c = 0; c < a.o.size(); ++c)
       whole.o.push_back(both ? math.add(math.mul(of_a, a.o[c]), math.mul(of_b, b.o[c]))
                              : math.add(a.o[c], -math.mul(of_b, math.add(a.o[c], -b.o[c]))));

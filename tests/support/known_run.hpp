@@ -326,7 +326,8 @@ class known_run {
     output(answer, whole.o);
     answer.lse = natural(whole.lse);
     for (std::size_t j = 0; j < whole.weights.size(); ++j)
-      answer.weights.push_back(static_cast<double>(kernel_.weights_by_lse ? weight(math_.add(scores_[j], -whole.lse)) : whole.weights[j]));
+      answer.weights.push_back(
+          static_cast<double>(kernel_.weights_by_lse ? weight(math_.add(scores_[j], -whole.lse)) : whole.weights[j]));
     return answer;
   }
 

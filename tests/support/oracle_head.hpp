@@ -15,8 +15,9 @@ inline double as_double(reference::element const& x) {
   return x.is_finite() ? std::ldexp(static_cast<double>(x.significand), x.exponent) : std::nan("");
 }
 
-/// One query, and the keys that it attends to with a finite score. A finite sink is the last of them: q·k = 0, which no softcap
-/// moves, its score as the bias, and the value 0. The value of a dropped key is 0 too; the factor 1/(1 − p) is left to the caller.
+/// One query, and the keys that it attends to with a finite score. A finite sink is the last of them: q·k = 0, which no
+/// softcap moves, its score as the bias, and the value 0. The value of a dropped key is 0 too; the factor 1/(1 − p) is
+/// left to the caller.
 struct oracle_row {
   oracles::head head;
   std::vector<double> q, bias;  ///< [d], [keys]

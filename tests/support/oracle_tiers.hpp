@@ -1,11 +1,11 @@
 // What the two tiers of the oracle say about a problem, row by row and in one form, for properties that hold for both.
 #pragma once
 
-#include <rapidcheck.h>
-
 #include <cstdint>
 #include <optional>
 #include <vector>
+
+#include <rapidcheck.h>
 
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/erased.hpp"
@@ -20,9 +20,9 @@ using oracle_ball = reference::ball<128>;
 /// One row. From the machine tier always finite.
 struct oracle_row {
   reference::row_kind kind = reference::row_kind::finite;
-  std::vector<std::int64_t> keys;                ///< visible, finite score
-  std::vector<oracle_ball> weights;              ///< of `keys`
-  std::vector<std::optional<oracle_ball>> o;     ///< nothing where it is not finite, or left to the ball tier
+  std::vector<std::int64_t> keys;             ///< visible, finite score
+  std::vector<oracle_ball> weights;           ///< of `keys`
+  std::vector<std::optional<oracle_ball>> o;  ///< nothing where it is not finite, or left to the ball tier
   oracle_ball lse;
 };
 
@@ -86,7 +86,8 @@ inline oracle_answer machine_tier(audit::problem_draft const& draft, bool double
   RC_ASSERT(instance.has_value());
   std::visit(
       [&]<class T>(problem::instance<T> const& p) {
-        auto rows = reference::machine::row_source<T>::make(p, {}, {.weights = true, .bounds = false, .double_words = double_words});
+        auto rows = reference::machine::row_source<T>::make(
+            p, {}, {.weights = true, .bounds = false, .double_words = double_words});
         problem::sizes const& s = p.size();
         answer.resize(static_cast<std::size_t>(s.b * s.hq * s.n));
         if (!rows) return;
@@ -97,12 +98,14 @@ inline oracle_answer machine_tier(audit::problem_draft const& draft, bool double
             to.keys.assign(row.keys.begin(), row.keys.end());
             to.lse = ball_around(row.lse, row.lse_low, row.lse_radius);
             for (std::size_t n = 0; n < row.keys.size(); ++n)
-              to.weights.push_back(row.weight.empty() ? ball_between(row.weight_lower[n], row.weight_upper[n])
-                                                      : ball_around(row.weight[n], row.weight_low[n], row.weight_radius[n]));
+              to.weights.push_back(row.weight.empty()
+                                       ? ball_between(row.weight_lower[n], row.weight_upper[n])
+                                       : ball_around(row.weight[n], row.weight_low[n], row.weight_radius[n]));
             for (std::size_t c = 0; c < row.o.size(); ++c)
-              to.o.push_back(row.o_radius[c] < reference::infinity
-                                 ? std::optional(ball_around(row.o[c], row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c]))
-                                 : std::nullopt);
+              to.o.push_back(
+                  row.o_radius[c] < reference::infinity
+                      ? std::optional(ball_around(row.o[c], row.o_low.empty() ? 0 : row.o_low[c], row.o_radius[c]))
+                      : std::nullopt);
           });
       },
       instance.value());

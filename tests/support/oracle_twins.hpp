@@ -1,6 +1,6 @@
-// What the oracle's properties share: its tiers, twins of problems, and how two answers are compared. Twins are problems with
-// the same exact answer: where nothing but layout or company differs, their enclosures have the same bits; where the
-// arithmetic differs, they overlap, and tame ones are narrow, so that an overlap says something.
+// What the oracle's properties share: its tiers, twins of problems, and how two answers are compared. Twins are
+// problems with the same exact answer: where nothing but layout or company differs, their enclosures have the same
+// bits; where the arithmetic differs, they overlap, and tame ones are narrow, so that an overlap says something.
 #pragma once
 
 #include <cmath>
@@ -16,8 +16,8 @@
 
 namespace attest::tests {
 
-using audit::problem_draft;
 using audit::owned_tensor;
+using audit::problem_draft;
 using problem::element_type;
 using reference::decision;
 using reference::row_kind;
@@ -137,7 +137,8 @@ inline bool may_see(problem_draft const& p, std::int64_t b, std::int64_t h, std:
   if ((p.band.left >= 0 && at < -p.band.left) || (p.band.right >= 0 && at > p.band.right)) return false;
   if (!p.mask) return true;
   auto const& n = p.mask->layout.shape;
-  return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
+  return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i,
+                                                     j)] != 0;
 }
 
 inline double bias_of(problem_draft const& p, std::int64_t h, std::int64_t i, std::int64_t j) {
@@ -156,7 +157,9 @@ inline problem_draft with_mask_alone(problem_draft p) {
 template <class F>
 void transform(owned_tensor& t, F&& f) {
   owned_tensor const from = t;
-  audit::fill(t, [&](auto b, auto h, auto i, auto j) { return f(audit::load(from, audit::offset_of(from, b, h, i, j)), b, h, i, j); });
+  audit::fill(t, [&](auto b, auto h, auto i, auto j) {
+    return f(audit::load(from, audit::offset_of(from, b, h, i, j)), b, h, i, j);
+  });
 }
 
 }  // namespace attest::tests

@@ -21,10 +21,10 @@ T element_from(double x) {
 template <class T>
 struct one_row : problem::parameters {
   owned<T> q, k, v;
-  std::vector<T> bias;                ///< empty, or m
-  std::vector<std::uint8_t> mask;     ///< empty, or m
-  std::vector<T> sink;                ///< empty, or 1
-  std::vector<std::uint8_t> keep;     ///< empty, or m
+  std::vector<T> bias;             ///< empty, or m
+  std::vector<std::uint8_t> mask;  ///< empty, or m
+  std::vector<T> sink;             ///< empty, or 1
+  std::vector<std::uint8_t> keep;  ///< empty, or m
   problem::log_base base = problem::log_base::e;
 
   one_row(std::int64_t m, std::int64_t d, std::int64_t dv) : q({1, d}), k({m, d}), v({m, dv}) {}

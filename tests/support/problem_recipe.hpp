@@ -14,7 +14,16 @@
 namespace attest::tests {
 
 enum class score_regime : std::uint8_t {
-  gaussian, equal, rising, falling, ties_at_the_maximum, one_dominant, huge, cancelling, near_underflow, subnormal
+  gaussian,
+  equal,
+  rising,
+  falling,
+  ties_at_the_maximum,
+  one_dominant,
+  huge,
+  cancelling,
+  near_underflow,
+  subnormal
 };
 inline constexpr int score_regimes = 10;
 
@@ -26,7 +35,15 @@ inline constexpr int mask_regimes = 5;
 
 /// How entries lie in memory. Except under `slots`, each has a length of its own. Over packed rows there is no mask,
 /// bias, block mask or keep.
-enum class entry_regime : std::uint8_t { slots, lengths, packed_queries, packed_keys, packed, paged, packed_over_pages };
+enum class entry_regime : std::uint8_t {
+  slots,
+  lengths,
+  packed_queries,
+  packed_keys,
+  packed,
+  paged,
+  packed_over_pages
+};
 inline constexpr int entry_regimes = 7;
 
 enum class sink_regime : std::uint8_t { none, normal, by_entry, in_f32, far_above, far_below, special };
@@ -45,12 +62,12 @@ struct recipe {
   mask_regime mask = mask_regime::none;
   bool bias = false, bias_minus_infinity = false;
   std::int64_t diagonal = 0, left = -1, right = -1;
-  int scale = 0;            ///< 0 default, 1 one, 2 negative, 3 zero, 4 an odd number
-  int softcap = 0;          ///< 0 none, 1 one, 2 fifty, 3 an eighth
-  std::int64_t gap = 0;     ///< elements between rows of Q, K, V
+  int scale = 0;         ///< 0 default, 1 one, 2 negative, 3 zero, 4 an odd number
+  int softcap = 0;       ///< 0 none, 1 one, 2 fifty, 3 an eighth
+  std::int64_t gap = 0;  ///< elements between rows of Q, K, V
   entry_regime entries = entry_regime::slots;
-  std::int64_t page = 16;   ///< keys of a page
-  bool align = false;       ///< the band hangs on the end of each entry
+  std::int64_t page = 16;  ///< keys of a page
+  bool align = false;      ///< the band hangs on the end of each entry
   sink_regime sink = sink_regime::none;
   std::int64_t block_q = 0, block_k = 0;  ///< 0: no block mask
   keep_regime keep = keep_regime::none;
@@ -61,10 +78,10 @@ inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
              << ", hk " << r.hk << ", n " << r.n << ", m " << r.m << ", d " << r.d << ", dv " << r.dv << ", scores "
              << static_cast<int>(r.scores) << ", values " << static_cast<int>(r.values) << ", mask "
              << static_cast<int>(r.mask) << ", bias " << r.bias << r.bias_minus_infinity << ", band (" << r.diagonal
-             << ", " << r.left << ", " << r.right << "), scale " << r.scale << ", softcap " << r.softcap
-             << ", gap " << r.gap << ", entries " << static_cast<int>(r.entries) << " of pages of " << r.page << ", align "
-             << r.align << ", sink " << static_cast<int>(r.sink) << ", blocks " << r.block_q << " x " << r.block_k << ", keep "
-             << static_cast<int>(r.keep) << "}";
+             << ", " << r.left << ", " << r.right << "), scale " << r.scale << ", softcap " << r.softcap << ", gap "
+             << r.gap << ", entries " << static_cast<int>(r.entries) << " of pages of " << r.page << ", align "
+             << r.align << ", sink " << static_cast<int>(r.sink) << ", blocks " << r.block_q << " x " << r.block_k
+             << ", keep " << static_cast<int>(r.keep) << "}";
 }
 
 namespace detail {
@@ -118,7 +135,8 @@ inline void fill_values(audit::problem_draft& p, recipe const& r, audit::random_
       case value_regime::offset: return 1e4 + random.normal();
       case value_regime::alternating: return j % 2 ? -1.0 : 1.0;
       case value_regime::one_hot: return j == c ? 1 : 0;
-      case value_regime::near_overflow: return limits.largest / 8 / static_cast<double>(r.m) * (2 * random.uniform() - 1);
+      case value_regime::near_overflow:
+        return limits.largest / 8 / static_cast<double>(r.m) * (2 * random.uniform() - 1);
       case value_regime::subnormal: return limits.smallest * std::floor(100 * random.uniform());
     }
     return 0;
@@ -177,7 +195,8 @@ inline void add_sink(audit::problem_draft& p, recipe const& r, audit::random_str
   constexpr double infinity = std::numeric_limits<double>::infinity();
   constexpr double specials[] = {infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), -0.0};
   std::int64_t const heads = r.groups * r.hk, rows = r.sink == sink_regime::by_entry ? r.b : 1;
-  auto sink = audit::owned_tensor::compact(r.sink == sink_regime::in_f32 ? problem::element_type::f32 : r.type, {rows, heads});
+  auto sink =
+      audit::owned_tensor::compact(r.sink == sink_regime::in_f32 ? problem::element_type::f32 : r.type, {rows, heads});
   for (std::int64_t at = 0; at < rows * heads; ++at) {
     double const normal = random.normal();
     audit::store(sink, static_cast<std::size_t>(at),

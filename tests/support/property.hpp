@@ -1,11 +1,11 @@
 // RapidCheck inside Catch2: a failing property prints its seed, its shrunk input and how to replay it.
 #pragma once
 
-#include <rapidcheck.h>
-
 #include <functional>
 #include <string>
 #include <utility>
+
+#include <rapidcheck.h>
 
 #include "tests/support/catch.hpp"
 

@@ -26,9 +26,9 @@ reference::ball<W> drawn_ball(int exponents = 300) {
   auto a = reference::ball<W>::rounded(typename reference::ball<W>::wide(drawn_integer<W + 64>(static_cast<int>(W))),
                                        *rc::gen::inRange(-exponents, exponents));
   if (*rc::gen::inRange(0, 3) != 0)
-    a.radius = reference::magnitude(*rc::gen::arbitrary<std::uint32_t>(),
-                                    *rc::gen::inRange<std::int64_t>(-static_cast<int>(W) - 64, 8) + a.exponent +
-                                        reference::bit_length(a.mid) - 32);
+    a.radius = reference::magnitude(
+        *rc::gen::arbitrary<std::uint32_t>(),
+        *rc::gen::inRange<std::int64_t>(-static_cast<int>(W) - 64, 8) + a.exponent + reference::bit_length(a.mid) - 32);
   return a;
 }
 

@@ -17,20 +17,23 @@ struct Arbitrary<attest::tests::recipe> {
     };
     auto const keys = gen::weightedOneOf<std::int64_t>(
         {{6, gen::inRange<std::int64_t>(0, 40)}, {1, gen::element<std::int64_t>(63, 64, 65, 127, 128, 129, 191, 193)}});
-    auto const edge = gen::weightedOneOf<std::int64_t>({{4, gen::just<std::int64_t>(-1)}, {3, gen::inRange<std::int64_t>(0, 12)}});
+    auto const edge =
+        gen::weightedOneOf<std::int64_t>({{4, gen::just<std::int64_t>(-1)}, {3, gen::inRange<std::int64_t>(0, 12)}});
     using attest::problem::element_type;
-    auto const type = gen::element(element_type::f32, element_type::f32, element_type::f64, element_type::bf16, element_type::f16);
+    auto const type =
+        gen::element(element_type::f32, element_type::f32, element_type::f64, element_type::bf16, element_type::f16);
     return gen::build<recipe>(
         gen::set(&recipe::seed, gen::inRange<std::uint64_t>(0, 1'000'000)), gen::set(&recipe::type, type),
-        gen::set(&recipe::b, gen::inRange<std::int64_t>(1, 3)), gen::set(&recipe::groups, gen::inRange<std::int64_t>(1, 3)),
-        gen::set(&recipe::hk, gen::inRange<std::int64_t>(1, 3)), gen::set(&recipe::n, size(9)), gen::set(&recipe::m, keys),
-        gen::set(&recipe::d, size(12)), gen::set(&recipe::dv, size(12)),
-        gen::set(&recipe::scores, gen::map(gen::inRange(0, attest::tests::score_regimes), [](int x) {
-                   return static_cast<attest::tests::score_regime>(x); })),
-        gen::set(&recipe::values, gen::map(gen::inRange(0, attest::tests::value_regimes), [](int x) {
-                   return static_cast<attest::tests::value_regime>(x); })),
-        gen::set(&recipe::mask, gen::map(gen::inRange(0, attest::tests::mask_regimes), [](int x) {
-                   return static_cast<attest::tests::mask_regime>(x); })),
+        gen::set(&recipe::b, gen::inRange<std::int64_t>(1, 3)),
+        gen::set(&recipe::groups, gen::inRange<std::int64_t>(1, 3)),
+        gen::set(&recipe::hk, gen::inRange<std::int64_t>(1, 3)), gen::set(&recipe::n, size(9)),
+        gen::set(&recipe::m, keys), gen::set(&recipe::d, size(12)), gen::set(&recipe::dv, size(12)),
+        gen::set(&recipe::scores, gen::map(gen::inRange(0, attest::tests::score_regimes),
+                                           [](int x) { return static_cast<attest::tests::score_regime>(x); })),
+        gen::set(&recipe::values, gen::map(gen::inRange(0, attest::tests::value_regimes),
+                                           [](int x) { return static_cast<attest::tests::value_regime>(x); })),
+        gen::set(&recipe::mask, gen::map(gen::inRange(0, attest::tests::mask_regimes),
+                                         [](int x) { return static_cast<attest::tests::mask_regime>(x); })),
         gen::set(&recipe::bias), gen::set(&recipe::bias_minus_infinity),
         gen::set(&recipe::diagonal, gen::inRange<std::int64_t>(-6, 7)), gen::set(&recipe::left, edge),
         gen::set(&recipe::right, edge), gen::set(&recipe::scale, gen::inRange(0, 5)),

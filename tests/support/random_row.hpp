@@ -50,21 +50,21 @@ one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
 template <class T>
 one_row<T> drawn_row_of_either_base() {
   one_row<T> problem = drawn_row<T>(true, true);
-  if (problem.scale && problem.softcap == 0) problem.base = *rc::gen::element(problem::log_base::e, problem::log_base::two);
+  if (problem.scale && problem.softcap == 0)
+    problem.base = *rc::gen::element(problem::log_base::e, problem::log_base::two);
   return problem;
 }
 
 inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
-  return rc::gen::map(rc::gen::container<std::vector<std::uint32_t>>(static_cast<std::size_t>(m),
-                                                                     rc::gen::arbitrary<std::uint32_t>()),
-                      [](std::vector<std::uint32_t> const& keys) {
-                        std::vector<std::size_t> order(keys.size());
-                        for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
-                        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-                          return keys[a] != keys[b] ? keys[a] < keys[b] : a < b;
-                        });
-                        return order;
-                      });
+  return rc::gen::map(
+      rc::gen::container<std::vector<std::uint32_t>>(static_cast<std::size_t>(m), rc::gen::arbitrary<std::uint32_t>()),
+      [](std::vector<std::uint32_t> const& keys) {
+        std::vector<std::size_t> order(keys.size());
+        for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+        std::sort(order.begin(), order.end(),
+                  [&](std::size_t a, std::size_t b) { return keys[a] != keys[b] ? keys[a] < keys[b] : a < b; });
+        return order;
+      });
 }
 
 /// Key n of the result is key order[n] of `from`; order may repeat keys.

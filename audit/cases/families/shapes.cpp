@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/random.hpp"
 #include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {
@@ -89,13 +89,11 @@ void add_strides(case_list& to) {
     char const* name;
     memory_form form;
   };
-  for (auto const& [name, form] : {named_form{"shared-batch", {.shared_batch = true}},
-                                   named_form{"shared-heads", {.shared_heads = true}},
-                                   named_form{"overlapping-rows", {.overlap = 3}},
-                                   named_form{"values-in-keys", {.v_in_k = true}},
-                                   named_form{"byte-offsets", {.unaligned = true}},
-                                   named_form{"gaps-in-outputs", {.row_gap = 5}},
-                                   named_form{"far-heads", {.far_head = (std::int64_t{1} << 31) + 64}}}) {
+  for (auto const& [name, form] :
+       {named_form{"shared-batch", {.shared_batch = true}}, named_form{"shared-heads", {.shared_heads = true}},
+        named_form{"overlapping-rows", {.overlap = 3}}, named_form{"values-in-keys", {.v_in_k = true}},
+        named_form{"byte-offsets", {.unaligned = true}}, named_form{"gaps-in-outputs", {.row_gap = 5}},
+        named_form{"far-heads", {.far_head = (std::int64_t{1} << 31) + 64}}}) {
     auto numbers = to.random("strides", name);
     problem_draft lying = gaussian(square, to.type(), numbers);
     add_mask(lying, square.b, square.hq, square.n, square.m, [&](auto...) { return numbers.below(4) != 0; });

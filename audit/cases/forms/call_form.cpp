@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "audit/cases/random.hpp"
 #include "audit/cases/families/shared_values.hpp"
 #include "audit/cases/forms/value_forms.hpp"
+#include "audit/cases/random.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {

@@ -53,8 +53,8 @@ struct call_form {
 bool has_any(call_form const& form, feature_group group) noexcept;
 
 /// The form nearest to that of a problem: its features follow from the shapes of mask and bias and from the parameters,
-/// its values count as Gaussian. None where the problem has not rank 4. Of packed and paged problems the sizes are those
-/// of the slots.
+/// its values count as Gaussian. None where the problem has not rank 4. Of packed and paged problems the sizes are
+/// those of the slots.
 std::optional<call_form> form_of(problem_draft const& p);
 
 /// The band of a form: the neutral one if it has none.
@@ -67,8 +67,8 @@ inline std::optional<broadcast_axes>& axes_over(call_form& form, feature_group g
 inline std::optional<broadcast_axes> const& axes_over(call_form const& form, feature_group group) {
   return group == feature_group::mask ? form.mask_over : form.bias_over;
 }
-/// Resets what the form says of this feature beside that it has it: its number; the diagonal of the band, the axes and the
-/// byte of the mask, the axes of the bias.
+/// Resets what the form says of this feature beside that it has it: its number; the diagonal of the band, the axes and
+/// the byte of the mask, the axes of the bias.
 void reset(call_form& form, feature one) noexcept;
 /// The axes of the tensor over the keys that this feature adds to this form. Requires  row_of(one).axes
 inline broadcast_axes axes_of(feature one, call_form const& form) {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/cases/row_sample.hpp"
 #include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 namespace {

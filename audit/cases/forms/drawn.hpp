@@ -2,8 +2,8 @@
 #pragma once
 
 #include "audit/cases/forms/call_form.hpp"
-#include "audit/cases/random.hpp"
 #include "audit/cases/forms/support.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 

@@ -107,7 +107,7 @@ struct feature_row {
   std::string_view name;  ///< in reports: "causal", "head-mask"
   /// Of the tensor over the keys that it adds, where a form does not say others. Nothing if it adds no such tensor.
   std::optional<broadcast_axes> axes = {};
-  std::optional<double> call_form::*number = nullptr;  ///< the number that a form may give with it
+  std::optional<double> call_form::* number = nullptr;  ///< the number that a form may give with it
   /// Do these sizes have it? Every row of the group `sizes` has this function, and no other row.
   bool (*follows)(problem::sizes const&) = nullptr;
   /// Does a problem of these sizes have it? Every other row has this function. Requires  rank 4
@@ -127,7 +127,8 @@ bool exclude(feature one, feature other) noexcept;
 /// Is there a problem with these features? Not where one packs rows over which another has no shape.
 bool is_possible(feature_set const& options) noexcept;
 
-/// The most that a problem of `paged` has: rows of a page, columns of the table and pages of the pool that no key needs.
+/// The most that a problem of `paged` has: rows of a page, columns of the table and pages of the pool that no key
+/// needs.
 inline constexpr std::int64_t most_page_rows = 128, most_more_columns = 2, most_more_pages = 3;
 
 }  // namespace attest::audit

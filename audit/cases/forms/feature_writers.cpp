@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/random.hpp"
 #include "audit/cases/forms/value_forms.hpp"
+#include "audit/cases/random.hpp"
 
 namespace attest::audit {
 namespace {

@@ -5,8 +5,8 @@
 
 namespace attest::audit {
 
-feature_writer draw_mask;   ///< two keys of three
-feature_writer pad;         ///< the first keys of each entry, or the last of `left_padding`: from form.length to m of them
+feature_writer draw_mask;  ///< two keys of three
+feature_writer pad;  ///< the first keys of each entry, or the last of `left_padding`: from form.length to m of them
 feature_writer set_prefix;  ///< the first form.length keys, and the keys up to the query's own
 
 feature_writer draw_bias;     ///< Gaussian

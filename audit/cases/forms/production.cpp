@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "audit/cases/row_sample.hpp"
 #include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 

@@ -53,7 +53,7 @@ answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outpu
 }
 
 void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
-                           std::optional<owned_tensor> problem_draft::*of) {
+                           std::optional<owned_tensor> problem_draft::* of) {
   for (auto const& [axis, name, whose] : {std::tuple{std::size_t{1}, "head", "head uses the {} of head 0"},
                                           std::tuple{std::size_t{0}, "batch", "batch entry uses the {} of entry 0"},
                                           std::tuple{std::size_t{2}, "query", "query uses the {} of query 0"}})

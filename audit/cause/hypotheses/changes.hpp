@@ -22,8 +22,8 @@ supposition solves(problem_question concerned, draft_change change);
 /// Its model is the one that `widen` makes of the claim's.
 supposition has_model(std::function<void(problem::kernel_model&)> widen);
 
-/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition, and how a diagnosis puts
-/// a plain mistake.
+/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition, and how a diagnosis
+/// puts a plain mistake.
 inline auto adds_problems_to(hypothesis_list& to) {
   return [&to](std::string name, std::string sentence, supposition how, std::optional<plain_mistake> plain = {}) {
     to.push_back({.name = std::move(name), .sentence = std::move(sentence), .suppose = std::move(how), .plain = plain});
@@ -32,7 +32,7 @@ inline auto adds_problems_to(hypothesis_list& to) {
 /// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or
 /// "bias".
 void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
-                           std::optional<owned_tensor> problem_draft::*of);
+                           std::optional<owned_tensor> problem_draft::* of);
 
 /// The call with another problem; none where the draft is not valid.
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft);

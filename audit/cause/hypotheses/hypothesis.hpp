@@ -58,7 +58,8 @@ struct hypothesis {
   audit::supposition suppose;
   precision_scope scope = precision_scope::all;
   std::optional<plain_mistake> plain{};
-  bool fits_answers = false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
+  bool fits_answers =
+      false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
 };
 
 /// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before

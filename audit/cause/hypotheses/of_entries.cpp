@@ -103,11 +103,10 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   // --- lengths and alignment ---
   add("lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_shortened,
       [](problem_draft& p) { p.k_lengths.reset(); });
-  add("length-one-more", "each shortened entry has one key more",
-      is_shortened, [](problem_draft& p) {
-        std::int64_t const slot = p.k.layout.shape[2];
-        map_keys(p, [slot](auto const* of, auto e) { return std::min<std::int64_t>(of[e] + 1, slot); });
-      });
+  add("length-one-more", "each shortened entry has one key more", is_shortened, [](problem_draft& p) {
+    std::int64_t const slot = p.k.layout.shape[2];
+    map_keys(p, [slot](auto const* of, auto e) { return std::min<std::int64_t>(of[e] + 1, slot); });
+  });
   add("length-one-less", "the last key of each shortened entry is lost", is_shortened, [](problem_draft& p) {
     std::int64_t const slot = p.k.layout.shape[2];
     map_keys(p, [slot](auto const* of, auto e) {
@@ -120,9 +119,7 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
-      [](problem_draft& p) {
-        p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2];
-      });
+      [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });
   // --- block masks ---
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
   add("block-mask-low-bit", "of a byte of the block mask only the lowest bit counts", has_blocks,
@@ -132,25 +129,32 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   for (auto const& [axis, name, whose] :
        {std::tuple{std::size_t{1}, "head", "every head uses the block mask of head 0"},
         std::tuple{std::size_t{0}, "batch", "every entry uses the block mask of entry 0"}})
-    add(fmt::format("block-mask-of-first-{}", name), whose,
+    add(
+        fmt::format("block-mask-of-first-{}", name), whose,
         [at = axis](owned_problem const& p) { return has_blocks(p) && p.draft().block_mask->layout.shape[at] > 1; },
         [at = axis](problem_draft& p) { p.block_mask->layout.shape[at] = 1; });
-  add("block-mask-or-band", "a set block shows keys outside the band",
+  add(
+      "block-mask-or-band", "a set block shows keys outside the band",
       [](owned_problem const& p) { return has_blocks(p) && is_small(p) && p.draft().band != problem::band{}; },
       [](problem_draft& p) {
         // In the band by its own block, outside the band where its block is set: without the band, that is.
         p.band = {}, p.align = 0;
       });
   // --- dropout ---
-  add("dropout-not-divided", "kept weights are not divided by 1 - p",
+  add(
+      "dropout-not-divided", "kept weights are not divided by 1 - p",
       [](owned_problem const& p) { return p.draft().dropout > 0; }, [](problem_draft& p) { p.dropout = 0; });
-  add("dropout-divided-twice", "kept weights are divided by 1 - p twice",
+  add(
+      "dropout-divided-twice", "kept weights are divided by 1 - p twice",
       [](owned_problem const& p) { return p.draft().dropout > 0; },
       [](problem_draft& p) { p.dropout = 1 - (1 - p.dropout) * (1 - p.dropout); });
-  add("dropout-divided-by-p", "kept weights are divided by p",
-      [](owned_problem const& p) { return p.draft().dropout > 0; }, [](problem_draft& p) { p.dropout = 1 - p.dropout; });
+  add(
+      "dropout-divided-by-p", "kept weights are divided by p",
+      [](owned_problem const& p) { return p.draft().dropout > 0; },
+      [](problem_draft& p) { p.dropout = 1 - p.dropout; });
   add("keep-inverted", "what keep names is dropped", has_keep, [](problem_draft& p) { map_bytes(*p.keep, inverted); });
-  add("keep-of-first-head", "every head drops what head 0 drops",
+  add(
+      "keep-of-first-head", "every head drops what head 0 drops",
       [](owned_problem const& p) { return has_keep(p) && p.draft().keep->layout.shape[1] > 1; },
       [](problem_draft& p) { p.keep->layout.shape[1] = 1; });
   add_more("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);

@@ -152,7 +152,7 @@ std::vector<answered_call> infinity_is_largest(answered_call const& call, answer
 }
 
 /// NaN in one of the inputs counts as 0.
-supposition nan_is_zero(owned_tensor problem_draft::*which) {
+supposition nan_is_zero(owned_tensor problem_draft::* which) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
     problem_draft draft = call.problem.draft();
     bool any = false;

@@ -19,14 +19,14 @@ bool is_merge(owned_problem const& p) { return p.draft().merge.has_value(); }
 /// Of parts s those count for which `counts(s, all)` holds.
 supposition counts_only(std::function<bool(std::int64_t all)> concerned,
                         std::function<bool(std::int64_t s, std::int64_t all)> counts) {
-  return solves([concerned = std::move(concerned)](
-                    owned_problem const& p) { return is_merge(p) && concerned(p.size().m); },
-                [counts = std::move(counts)](problem_draft& p) {
-                  auto const whole = owned_problem::of_valid(p);
-                  std::int64_t const all = whole.size().m;
-                  show(p, whole.size(),
-                       [&](auto b, auto h, auto i, auto s) { return counts(s, all) && sees(whole, b, h, i, s); });
-                });
+  return solves(
+      [concerned = std::move(concerned)](owned_problem const& p) { return is_merge(p) && concerned(p.size().m); },
+      [counts = std::move(counts)](problem_draft& p) {
+        auto const whole = owned_problem::of_valid(p);
+        std::int64_t const all = whole.size().m;
+        show(p, whole.size(),
+             [&](auto b, auto h, auto i, auto s) { return counts(s, all) && sees(whole, b, h, i, s); });
+      });
 }
 
 /// What turns an LSE of the parts into a natural one.
@@ -119,8 +119,8 @@ supposition merges_in(problem::log_base base) {
   };
 }
 
-/// Weights are exp of the distance to the largest LSE, and nothing is divided by their sum l: here O is, which rounds it twice
-/// (of l, and of what is stored).
+/// Weights are exp of the distance to the largest LSE, and nothing is divided by their sum l: here O is, which rounds
+/// it twice (of l, and of what is stored).
 calls is_undivided(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
   problem::sizes const& size = p.size();
@@ -137,7 +137,8 @@ calls is_undivided(answered_call const& call, answered_call const*) {
     if (!(l > 1)) continue;
     any = true;
     for (std::int64_t at = row * size.dv; at < (row + 1) * size.dv; ++at)
-      store(*supposed.outputs.o, static_cast<std::size_t>(at), load(*supposed.outputs.o, static_cast<std::size_t>(at)) / l);
+      store(*supposed.outputs.o, static_cast<std::size_t>(at),
+            load(*supposed.outputs.o, static_cast<std::size_t>(at)) / l);
   }
   return any ? calls{std::move(supposed)} : calls();
 }
@@ -166,7 +167,8 @@ supposition merges_by_sigmoids(double (*ahead)(double, double), double (*merged_
           logs.emplace_back(s, std::min(0.0, x) - less);
           whole = logs.size() == 1 ? lse : merged_lse(whole, lse);
         }
-        for (auto const& [s, log] : logs) store(*draft.bias, offset_of(*draft.bias, b, row, 0, s), (log + whole) / unit);
+        for (auto const& [s, log] : logs)
+          store(*draft.bias, offset_of(*draft.bias, b, row, 0, s), (log + whole) / unit);
       }
     return with_problem(supposed, std::move(draft));
   };
@@ -218,10 +220,12 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
       solves(has_unread_parts, read_all_parts));
   add("merge-unshifted", "parts are weighed by exp of their LSE, without the largest", breaks_rows(unshifted));
   add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger", breaks_rows(one_plus));
-  add("merge-undivided", "parts are weighed by exp of the distance to the largest LSE, and O is not divided by the sum of these",
+  add("merge-undivided",
+      "parts are weighed by exp of the distance to the largest LSE, and O is not divided by the sum of these",
       is_undivided);
   add("merge-base-2", "the LSE of parts is taken for one in base 2", merges_in(problem::log_base::two));
-  add("merge-natural", "the LSE of parts, which is in base 2, is taken for a natural logarithm", merges_in(problem::log_base::e));
+  add("merge-natural", "the LSE of parts, which is in base 2, is taken for a natural logarithm",
+      merges_in(problem::log_base::e));
   add("merge-sigmoid-reversed", "each part is weighed by the sigmoid of LSE - LSE_s in place of LSE_s - LSE",
       merges_by_sigmoids(reversed_difference, lse_of_both));
   add("merge-lse-of-last", "one part after the other, with the LSE of the part before in place of that of the merge",

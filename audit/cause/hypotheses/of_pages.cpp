@@ -111,15 +111,11 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   add("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
   add("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
-      reads_pages([](pages const& in, auto, auto j) {
-        return pool_row{j / in.size(), j % in.size()};
-      }));
+      reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));
   add("page-table-of-first-entry", "every entry reads the pages of entry 0",
       reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
   add("page-offset-by-bits", "the place of a key in its page is j & (size - 1), also where the size is no power of two",
-      reads_pages([](pages const& in, auto b, auto j) {
-        return pool_row{in.of(b, j).page, j & (in.size() - 1)};
-      }));
+      reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.of(b, j).page, j & (in.size() - 1)}; }));
   add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
         return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
       }));

@@ -1,5 +1,6 @@
 // Hypotheses about keys that are taken in parts and merged, as decoding kernels take them: keys that are lost or count
-// twice where parts meet, parts without a key, the LSE of one part. The LSE tells how many parts a call was answered with.
+// twice where parts meet, parts without a key, the LSE of one part. The LSE tells how many parts a call was answered
+// with.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -45,8 +46,7 @@ std::vector<std::pair<row_index, row_of_weights>> some_rows(owned_problem const&
     row_of_weights row{score.largest(b, h, i), keys_of(problem, b), {0}};
     if (i >= queries_of(problem, b) || std::isinf(row.largest)) continue;
     for (std::int64_t j = 0; j < s.m; ++j)
-      row.sums.push_back(row.sums.back() +
-                         (score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0));
+      row.sums.push_back(row.sums.back() + (score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0));
     rows.emplace_back(row_index{b, h, i}, std::move(row));
   }
   return rows;
@@ -81,13 +81,14 @@ std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) 
 }
 
 using mistaken_answer = std::function<std::vector<answered_call>(answered_call const&, parts const&)>;
-void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum, mistaken_answer answer) {
-  adds_problems_to(to)(std::move(name), "keys are taken in parts" + sentence,
-                       [sum = std::move(sum), answer = std::move(answer)](answered_call const& call,
-                                                                          answered_call const*) {
-                         auto const of = fitted(call, sum);
-                         return of ? answer(call, *of) : std::vector<answered_call>();
-                       });
+void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum,
+                 mistaken_answer answer) {
+  adds_problems_to(to)(
+      std::move(name), "keys are taken in parts" + sentence,
+      [sum = std::move(sum), answer = std::move(answer)](answered_call const& call, answered_call const*) {
+        auto const of = fitted(call, sum);
+        return of ? answer(call, *of) : std::vector<answered_call>();
+      });
   to.back().fits_answers = true;
 }
 
@@ -156,9 +157,7 @@ std::vector<answered_call> nan_after_nothing(answered_call const& call, parts co
 
 /// The first key of the last part that has keys.
 std::int64_t last_part(std::int64_t keys, parts const& of) { return keys > 0 ? (keys - 1) / of.most * of.most : 0; }
-double of_last_part(row_of_weights const& row, parts const& of) {
-  return row.of(last_part(row.keys, of), row.keys);
-}
+double of_last_part(row_of_weights const& row, parts const& of) { return row.of(last_part(row.keys, of), row.keys); }
 std::vector<answered_call> lse_of_last_part(answered_call const& call, parts const& of) {
   answered_call output = call, lse = call;
   output.outputs.lse.reset(), lse.outputs.o.reset();
@@ -171,7 +170,8 @@ std::vector<answered_call> lse_of_last_part(answered_call const& call, parts con
 }  // namespace
 
 void add_hypotheses_of_parts(hypothesis_list& to) {
-  add_mistake(to, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice, edges_twice);
+  add_mistake(to, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice,
+              edges_twice);
   add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
   add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
               nan_after_nothing);

@@ -22,9 +22,11 @@ void add_masks(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }),
       plain_mistake{"the answer without the mask", bug_class::mask_polarity});
-  add("mask-inverted", "the mask is inverted: true hides instead of attending", solves(is_masked, [](problem_draft& p) {
-        map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
-      }),
+  add("mask-inverted", "the mask is inverted: true hides instead of attending",
+      solves(is_masked,
+             [](problem_draft& p) {
+               map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
+             }),
       plain_mistake{"the answer with the mask inverted", bug_class::mask_polarity});
   add_uses_of_the_first(to, "mask", &problem_draft::mask);
   add("mask-low-bit", "of a byte of the mask only the lowest bit counts",

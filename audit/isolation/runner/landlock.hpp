@@ -80,7 +80,8 @@ class landlock_rules {
 };
 
 /// Refuses to write and to signal. `writable` is the folder that may be written, or null.
-/// Requires  in `faults`, whether processes and files are apart in namespaces, and whether the user is another than root
+/// Requires  in `faults`, whether processes and files are apart in namespaces, and whether the user is another than
+/// root
 inline void restrict_writes(char const* writable, kernel_needs const& needs, protection_faults& faults) noexcept {
   int const version = landlock_rules::version();
   if (version < 1) {

@@ -34,10 +34,10 @@ inline bool set_capabilities(std::uint64_t bits, std::uint64_t inheritable = 0) 
   } const header = {0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
   struct {
     std::uint32_t effective, permitted, inheritable;
-  } const sets[2] = {{static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits),
-                      static_cast<std::uint32_t>(inheritable)},
-                     {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits >> 32),
-                      static_cast<std::uint32_t>(inheritable >> 32)}};
+  } const sets[2] = {
+      {static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(inheritable)},
+      {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits >> 32),
+       static_cast<std::uint32_t>(inheritable >> 32)}};
   return syscall(SYS_capset, &header, sets) == 0;
 }
 

@@ -30,13 +30,27 @@ inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143
 
 /// The tensors of a call, in the order of call_message::slots.
 enum tensor_index : std::uint32_t {
-  q, k, v, mask, bias, out, lse, weights,
-  sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, block_mask, keep,  // version 2 of the interface
+  q,
+  k,
+  v,
+  mask,
+  bias,
+  out,
+  lse,
+  weights,
+  sink,
+  q_lengths,
+  k_lengths,
+  q_offsets,
+  k_offsets,
+  block_table,
+  block_mask,
+  keep,  // version 2 of the interface
   slot_count
 };
 inline constexpr char const* slot_names[slot_count] = {
-    "q",         "k",         "v",         "mask",      "bias",        "o",          "lse", "weights", "sink",
-    "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep"};
+    "q",    "k",         "v",         "mask",      "bias",      "o",           "lse",        "weights",
+    "sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep"};
 /// The slot of each optional input, under the names of problem::optional_tensor.
 struct optional_slots {
   tensor_index mask = runner::mask, bias = runner::bias, sink = runner::sink, q_lengths = runner::q_lengths,
@@ -104,7 +118,8 @@ inline constexpr std::uint32_t most_together = 16;
 
 /// A merge instead of attention: v is the O of the parts, [b, hq·n, S, dv], and bias their LSE, [b, hq·n, 1, S].
 struct merge_shape {
-  std::uint32_t asked, odd_rows_are_one;  ///< the odd parts have the same numbers in every row, and stride 0 between rows
+  std::uint32_t asked,
+      odd_rows_are_one;  ///< the odd parts have the same numbers in every row, and stride 0 between rows
   std::int64_t heads, queries;
 };
 inline constexpr std::int64_t most_parts = 4096;

@@ -77,8 +77,7 @@ void derive(report& of) {
   contract const& claim = of.contracts.front();
   of.contract = claim.name, of.contract_revision = revision_of(claim);
   for (check_result const& row : of.checks) of.cases += row.cases;
-  for (finding& found : of.findings)
-    found.waived = is_waived(of.waived, found.check, found.case_name);
+  for (finding& found : of.findings) found.waived = is_waived(of.waived, found.check, found.case_name);
 }
 
 }  // namespace

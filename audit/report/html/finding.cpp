@@ -103,7 +103,8 @@ std::string listing(input_listing const& of) {
   };
   std::span const shape(of.shape);
   auto const outer = shape.first(shape.size() - std::min<std::size_t>(shape.size(), 2));
-  std::int64_t const matrices = product(outer), columns = shape.back(), rows = shape.size() > 1 ? shape[outer.size()] : 1;
+  std::int64_t const matrices = product(outer), columns = shape.back(),
+                     rows = shape.size() > 1 ? shape[outer.size()] : 1;
   std::string text;
   std::vector<std::int64_t> index(outer.size());
   std::size_t at = 0;

@@ -78,8 +78,7 @@ bool asked::has_overlapping_rows() const {
 bool asked::shares_keys_and_values() const {
   if (is_empty(*call.k) || is_empty(*call.v)) return false;
   std::uintptr_t const k = start(*call.k), v = start(*call.v);
-  return v >= k &&
-         static_cast<double>(v - k) <= last_element(*call.k) * static_cast<double>(bytes_of_element(*call.k));
+  return v >= k && static_cast<double>(v - k) <= last_element(*call.k) * static_cast<double>(bytes_of_element(*call.k));
 }
 
 bool asked::has_keys_before_heads() const { return hk > 1 && m > 1 && call.k->strides[2] > call.k->strides[1]; }

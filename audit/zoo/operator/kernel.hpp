@@ -48,7 +48,8 @@ struct honest_operator {
 
   // --- the plan ---
   static constexpr std::int64_t splits = 1;  ///< parts of the keys, merged at the end
-  static constexpr bool sink_first = false;  ///< the sink is in the running maximum from the start; else it joins at the end
+  static constexpr bool sink_first =
+      false;  ///< the sink is in the running maximum from the start; else it joins at the end
   static constexpr enum { on_weights, on_values, on_output } drops_on = on_weights;  ///< place of the dropout factor
 
   // --- the parts ---
@@ -179,18 +180,16 @@ class operator_kernel {
                                   : sees_none ? P::empty_output(at)
                                               : whole.O[static_cast<std::size_t>(c)] / whole.l * factor * sink_factor;
     if (place const to_lse = P::lse_place(at); to.lse.present)
-      to.lse(to_lse.b, to_lse.h, to_lse.i, 0) = whole.nan ? std::numeric_limits<F>::quiet_NaN()
-                                                : sees_none
-                                                    ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
-                                                : P::sink_behind
-                                                    ? lse_with_sink
-                                                    : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
+      to.lse(to_lse.b, to_lse.h, to_lse.i, 0) = whole.nan   ? std::numeric_limits<F>::quiet_NaN()
+                                                : sees_none ? (t != -infinity ? empty_lse(at, t) : P::empty_lse(at))
+                                                : P::sink_behind ? lse_with_sink
+                                                                 : P::log_sum_exp(at, whole.M, whole.l, keys_M, keys_l);
     if (!to.weights.present) return;
     for (std::int64_t j = 0; j < at.size().m; ++j) {
       bool const seen = j < m && P::template sees<P>(at, j);
-      F const weight = !seen || sees_none
-                           ? F(0)
-                           : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) / whole.l * sink_factor;
+      F const weight = !seen || sees_none ? F(0)
+                                          : static_cast<F>(std::exp(static_cast<double>(score(at, j) - whole.M))) /
+                                                whole.l * sink_factor;
       to.weights(at.b, at.h, at.i, j) = whole.nan ? std::numeric_limits<F>::quiet_NaN() : weight;
     }
   }
@@ -293,6 +292,6 @@ attest_status run_operator(attest_call const* call) {
 #define ATTEST_OPERATOR(name, kind, seen_in, description) \
   ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32", false, operator_family)
 /// The same under a preset that admits a sink behind the keys.
-#define ATTEST_OPERATOR_BEHIND(name, kind, seen_in, description) \
+#define ATTEST_OPERATOR_BEHIND(name, kind, seen_in, description)                                            \
   ATTEST_SPECIMEN_FOR(run_operator, name, honest_operator<F>, kind, seen_in, description, "f32-any", false, \
                       operator_family)

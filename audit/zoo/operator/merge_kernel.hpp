@@ -19,9 +19,9 @@ struct honest_merge {
   static constexpr F infinity = std::numeric_limits<F>::infinity();
 
   static std::int64_t parts(std::int64_t given) { return given; }
-  static std::int64_t strides_of(std::int64_t s) { return s; }         ///< the part whose strides part s is read with
-  static bool reads(F lse) { return lse != -infinity; }                ///< whether the O of a part is read
-  static F shift(F M) { return M; }                                     ///< subtracted from each LSE
+  static std::int64_t strides_of(std::int64_t s) { return s; }  ///< the part whose strides part s is read with
+  static bool reads(F lse) { return lse != -infinity; }         ///< whether the O of a part is read
+  static F shift(F M) { return M; }                             ///< subtracted from each LSE
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F log_sum(F M, F l) { return M + static_cast<F>(std::log(static_cast<double>(l))); }
   static F sigmoid(F x) { return 1 / (1 + exp(-x)); }
@@ -29,10 +29,10 @@ struct honest_merge {
     return std::min(F(0), x) - static_cast<F>(std::log1p(std::exp(-std::abs(static_cast<double>(x)))));
   }
   static F empty_output() { return 0; }
-  static F pair_reference(F a, F b) { return std::max(a, b); }          ///< subtracted from the LSE of a pair
-  static F weight_reference(F, F lse) { return lse; }                   ///< of max LSE_s and LSE, without a division
-  static F ahead(F a, F b) { return b - a; }                            ///< argument of the sigmoid: the weight of b
-  static F merged_lse(F a, F b) { return a - log_sigmoid(a - b); }      ///< of two parts whose weights are sigmoids
+  static F pair_reference(F a, F b) { return std::max(a, b); }      ///< subtracted from the LSE of a pair
+  static F weight_reference(F, F lse) { return lse; }               ///< of max LSE_s and LSE, without a division
+  static F ahead(F a, F b) { return b - a; }                        ///< argument of the sigmoid: the weight of b
+  static F merged_lse(F a, F b) { return a - log_sigmoid(a - b); }  ///< of two parts whose weights are sigmoids
   static constexpr bool writes_lse = true, falling = false, weights_first = false;
   static constexpr merge_form form = merge_form::sums;
 };
@@ -55,20 +55,23 @@ class merge_kernel {
     F* const out = static_cast<F*>(at(*call_.out, *call_.out, b, h, i));
     F answer = M;
     bool const none = M == -P::infinity;
-    for (std::int64_t c = 0; c < dv; ++c) out[c] = nan ? std::numeric_limits<F>::quiet_NaN() : none ? P::empty_output() : F(0);
+    for (std::int64_t c = 0; c < dv; ++c)
+      out[c] = nan ? std::numeric_limits<F>::quiet_NaN() : none ? P::empty_output() : F(0);
     if (!nan && !none)
       answer = P::form == merge_form::pairs       ? pairs(out, count, b, h, i)
                : P::form == merge_form::undivided ? undivided(out, count, M, b, h, i)
                : P::form != merge_form::sums      ? sigmoids(out, count, b, h, i)
                                                   : sums(out, count, P::shift(M), l, b, h, i);
     if (nan) answer = std::numeric_limits<F>::quiet_NaN();
-    if (call_.out_lse && P::writes_lse) *static_cast<F*>(at(*call_.out_lse, *call_.out_lse, b, h, i)) = none && !nan ? -P::infinity : answer;
+    if (call_.out_lse && P::writes_lse)
+      *static_cast<F*>(at(*call_.out_lse, *call_.out_lse, b, h, i)) = none && !nan ? -P::infinity : answer;
   }
 
  private:
   static void* at(DLTensor const& of, DLTensor const& strides, std::int64_t b, std::int64_t h, std::int64_t i) {
     std::int64_t const* const step = strides.strides;
-    return static_cast<char*>(of.data) + of.byte_offset + static_cast<std::size_t>(b * step[0] + h * step[1] + i * step[2]) * sizeof(F);
+    return static_cast<char*>(of.data) + of.byte_offset +
+           static_cast<std::size_t>(b * step[0] + h * step[1] + i * step[2]) * sizeof(F);
   }
   F lse(std::int64_t s, std::int64_t b, std::int64_t h, std::int64_t i) const {
     return *static_cast<F const*>(at(*call_.lse[s], *call_.lse[P::strides_of(s)], b, h, i));
@@ -124,7 +127,8 @@ class merge_kernel {
     return one_by_one(out, count, b, h, i, [&](F a, F x, F const* row) {
       F const kept = P::sigmoid(-P::ahead(a, x)), added = P::sigmoid(P::ahead(a, x));
       for (std::int64_t c = 0; c < call_.out->shape[3]; ++c)
-        out[c] = P::form == merge_form::two_sigmoids ? kept * out[c] + added * row[c] : out[c] - added * (out[c] - row[c]);
+        out[c] =
+            P::form == merge_form::two_sigmoids ? kept * out[c] + added * row[c] : out[c] - added * (out[c] - row[c]);
       return P::merged_lse(a, x);
     });
   }
@@ -179,14 +183,14 @@ struct attention_beside_merge : honest<F> {};
   struct name;                                                                                              \
   }                                                                                                         \
   extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                              \
-    return attest::zoo::run<attest::zoo::attention_beside_merge>(call);                            \
+    return attest::zoo::run<attest::zoo::attention_beside_merge>(call);                                     \
   }                                                                                                         \
   extern "C" ATTEST_EXPORT attest_status zoo_##name##_merge(attest_merge_call const* call) {                \
     return attest::zoo::run_merge<attest::zoo::name>(call);                                                 \
   }                                                                                                         \
   namespace attest::zoo {                                                                                   \
   [[maybe_unused]] static bool const registered_##name =                                                    \
-      register_specimen({#name, kind, seen_in, description, zoo_##name, contract, false, operator_family});    \
+      register_specimen({#name, kind, seen_in, description, zoo_##name, contract, false, operator_family}); \
   }                                                                                                         \
   template <class F>                                                                                        \
   struct attest::zoo::name : honest_merge<F>

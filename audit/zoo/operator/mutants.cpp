@@ -21,7 +21,8 @@ ATTEST_OPERATOR(sink_counted_twice, bug_class::sink, "rocm-libraries#12227", "ea
   static constexpr int sink_counts = 2;
 };
 
-ATTEST_OPERATOR(sink_of_kv_head, bug_class::sink, "composable_kernel PR#3490", "the sink is that of the key-value head") {
+ATTEST_OPERATOR(sink_of_kv_head, bug_class::sink, "composable_kernel PR#3490",
+                "the sink is that of the key-value head") {
   static std::int64_t sink_head(operator_place<F> const& at) { return at.h / at.group(); }
 };
 
@@ -83,25 +84,29 @@ ATTEST_OPERATOR(length_ignored, bug_class::entries, "SageAttention PR#372", "eve
   }
 };
 
-ATTEST_OPERATOR(length_one_too_many, bug_class::entries, "vllm PR#47305", "each entry has one key more, where there is room") {
+ATTEST_OPERATOR(length_one_too_many, bug_class::entries, "vllm PR#47305",
+                "each entry has one key more, where there is room") {
   static std::int64_t keys(operator_place<F> const& at) {
     std::int64_t const m = at.p.keys(at.b);
     return !at.paged() && at.p.k().map.starts == nullptr && m < at.size().m ? m + 1 : m;
   }
 };
 
-ATTEST_OPERATOR(length_one_too_few, bug_class::entries, "onnxruntime PR#27992", "the last key of each shortened entry is lost") {
+ATTEST_OPERATOR(length_one_too_few, bug_class::entries, "onnxruntime PR#27992",
+                "the last key of each shortened entry is lost") {
   static std::int64_t keys(operator_place<F> const& at) {
     std::int64_t const m = at.p.keys(at.b);
     return m > 0 && m < at.size().m ? m - 1 : m;
   }
 };
 
-ATTEST_OPERATOR(length_of_first_entry, bug_class::entries, "cutlass#2336", "every entry has as many keys as the first, at most") {
+ATTEST_OPERATOR(length_of_first_entry, bug_class::entries, "cutlass#2336",
+                "every entry has as many keys as the first, at most") {
   static std::int64_t keys(operator_place<F> const& at) { return std::min(at.p.keys(0), at.p.keys(at.b)); }
 };
 
-ATTEST_OPERATOR(end_of_slot, bug_class::entries, "onnx PR#8068", "bands are aligned at the end of the slots, not of the entries") {
+ATTEST_OPERATOR(end_of_slot, bug_class::entries, "onnx PR#8068",
+                "bands are aligned at the end of the slots, not of the entries") {
   static bool in_band(operator_place<F> const& at, std::int64_t j) {
     auto const [diagonal, left, right] = at.p.band();
     std::int64_t const shift = at.p.parameters().align != 0 ? at.size().m - at.size().n : 0;
@@ -118,7 +123,8 @@ ATTEST_OPERATOR(alignment_ignored, bug_class::entries, "pytorch#81077", "the ali
   }
 };
 
-ATTEST_OPERATOR(next_entry_seen, bug_class::entries, "flash-attention#1537", "packed entries see the first key of the next") {
+ATTEST_OPERATOR(next_entry_seen, bug_class::entries, "flash-attention#1537",
+                "packed entries see the first key of the next") {
   static std::int64_t keys(operator_place<F> const& at) {
     auto const& side = at.p.entries().keys;
     bool const has_next = side.is_packed() && at.b + 1 < at.size().b && side.used(at.b + 1) > 0;
@@ -126,13 +132,15 @@ ATTEST_OPERATOR(next_entry_seen, bug_class::entries, "flash-attention#1537", "pa
   }
 };
 
-ATTEST_OPERATOR(empty_entry_is_nan, bug_class::entries, "cudnn-frontend PR#740", "queries of an entry without keys answer NaN") {
+ATTEST_OPERATOR(empty_entry_is_nan, bug_class::entries, "cudnn-frontend PR#740",
+                "queries of an entry without keys answer NaN") {
   static F empty_output(operator_place<F> const& at) {
     return at.p.keys(at.b) == 0 && at.size().m > 0 ? std::numeric_limits<F>::quiet_NaN() : F(0);
   }
 };
 
-ATTEST_OPERATOR(empty_entry_ends_call, bug_class::entries, "sglang PR#15757", "entries behind one without keys are not answered") {
+ATTEST_OPERATOR(empty_entry_ends_call, bug_class::entries, "sglang PR#15757",
+                "entries behind one without keys are not answered") {
   static bool answers(operator_place<F> const& at) {
     for (std::int64_t e = 0; e < at.b; ++e)
       if (at.p.keys(e) == 0 && at.size().m > 0) return false;
@@ -174,7 +182,8 @@ ATTEST_OPERATOR(page_offset_by_bits, bug_class::pages, "vllm-xpu-kernels PR#335"
   }
 };
 
-ATTEST_OPERATOR(window_ignored_in_pages, bug_class::pages, "torchtitan#3235", "the left edge of a window is lost where keys are paged") {
+ATTEST_OPERATOR(window_ignored_in_pages, bug_class::pages, "torchtitan#3235",
+                "the left edge of a window is lost where keys are paged") {
   static bool in_band(operator_place<F> const& at, std::int64_t j) {
     if (!at.paged() || at.p.band().left < 0) return honest_operator<F>::in_band(at, j);
     std::int64_t const right = at.p.band().right, distance = j - (at.i + honest_operator<F>::diagonal(at));
@@ -188,25 +197,29 @@ ATTEST_OPERATOR(blocks_ignored, bug_class::mask_polarity, "pytorch#188322", "the
   static bool is_set(operator_place<F> const&, std::int64_t) { return true; }
 };
 
-ATTEST_OPERATOR(blocks_or_band, bug_class::mask_polarity, "flash-attention PR#2563", "a set block shows keys outside the band") {
+ATTEST_OPERATOR(blocks_or_band, bug_class::mask_polarity, "flash-attention PR#2563",
+                "a set block shows keys outside the band") {
   static bool in_band(operator_place<F> const& at, std::int64_t j) {
     return honest_operator<F>::in_band(at, j) || (at.p.block_mask().present && honest_operator<F>::is_set(at, j));
   }
 };
 
-ATTEST_OPERATOR(blocks_of_first_head, bug_class::mask_polarity, "attention-gym#31", "every head has the block mask of the first") {
+ATTEST_OPERATOR(blocks_of_first_head, bug_class::mask_polarity, "attention-gym#31",
+                "every head has the block mask of the first") {
   static bool is_set(operator_place<F> const& at, std::int64_t j) {
     return honest_operator<F>::is_set({at.p, at.b, 0, at.i}, j);
   }
 };
 
-ATTEST_OPERATOR(blocks_of_first_batch, bug_class::mask_polarity, "xformers#103", "every entry has the block mask of the first") {
+ATTEST_OPERATOR(blocks_of_first_batch, bug_class::mask_polarity, "xformers#103",
+                "every entry has the block mask of the first") {
   static bool is_set(operator_place<F> const& at, std::int64_t j) {
     return honest_operator<F>::is_set({at.p, 0, at.h, at.i}, j);
   }
 };
 
-ATTEST_OPERATOR(partial_block_dropped, bug_class::mask_polarity, "flash-attention#2897", "the last block is lost where it is partial") {
+ATTEST_OPERATOR(partial_block_dropped, bug_class::mask_polarity, "flash-attention#2897",
+                "the last block is lost where it is partial") {
   static bool is_set(operator_place<F> const& at, std::int64_t j) {
     std::int64_t const block = at.p.parameters().block_k;
     bool const partial = at.p.block_mask().present && at.size().m % block != 0 && j / block == at.size().m / block;
@@ -214,7 +227,8 @@ ATTEST_OPERATOR(partial_block_dropped, bug_class::mask_polarity, "flash-attentio
   }
 };
 
-ATTEST_OPERATOR(block_byte_2, bug_class::mask_polarity, "pytorch#165838", "only the lowest bit of a byte of the block mask counts") {
+ATTEST_OPERATOR(block_byte_2, bug_class::mask_polarity, "pytorch#165838",
+                "only the lowest bit of a byte of the block mask counts") {
   static bool is_set(operator_place<F> const& at, std::int64_t j) {
     auto const& blocks = at.p.block_mask();
     auto const& size = at.p.parameters();
@@ -224,11 +238,13 @@ ATTEST_OPERATOR(block_byte_2, bug_class::mask_polarity, "pytorch#165838", "only 
 
 // --- dropout ---
 
-ATTEST_OPERATOR(dropout_before_sum, bug_class::dropout, "nki-samples PR#80", "dropped weights are missing in the sum of the row") {
+ATTEST_OPERATOR(dropout_before_sum, bug_class::dropout, "nki-samples PR#80",
+                "dropped weights are missing in the sum of the row") {
   static constexpr bool sums_dropped = false;
 };
 
-ATTEST_OPERATOR(dropout_not_divided, bug_class::dropout, "ROCm/triton PR#460", "kept weights are not divided by 1 - p") {
+ATTEST_OPERATOR(dropout_not_divided, bug_class::dropout, "ROCm/triton PR#460",
+                "kept weights are not divided by 1 - p") {
   static F factor(operator_place<F> const&) { return 1; }
 };
 
@@ -239,7 +255,8 @@ ATTEST_OPERATOR(dropout_divided_by_p, bug_class::dropout, "pytorch#149726", "kep
   }
 };
 
-ATTEST_OPERATOR(dropout_divided_twice, bug_class::dropout, "pytorch PR#197563", "kept weights are divided by 1 - p twice") {
+ATTEST_OPERATOR(dropout_divided_twice, bug_class::dropout, "pytorch PR#197563",
+                "kept weights are divided by 1 - p twice") {
   static F factor(operator_place<F> const& at) {
     F const once = honest_operator<F>::factor(at);
     return once * once;

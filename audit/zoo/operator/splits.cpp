@@ -36,8 +36,7 @@ struct decoding : honest_operator<F> {
 
 ATTEST_DECODING(operator_decoding, no_bug, "", "few queries: the keys of the slot in as many parts as threads") {};
 
-ATTEST_DECODING(split_of_nothing_weighs_1, bug_class::entries, "no public report",
-                "a part without keys has LSE 0") {
+ATTEST_DECODING(split_of_nothing_weighs_1, bug_class::entries, "no public report", "a part without keys has LSE 0") {
   static void finish(operator_place<F> const& at, key_range const& keys, operator_part<F>& part) {
     if (decoding<F>::has_parts(at) && keys.first == keys.last) part.M = 0, part.l = 1;
   }
@@ -75,7 +74,8 @@ ATTEST_DECODING(split_key_lost, bug_class::accuracy, "no public report",
   }
 };
 
-ATTEST_DECODING(split_lse_of_last, bug_class::lse, "no public report", "the LSE is that of the last part that has keys") {
+ATTEST_DECODING(split_lse_of_last, bug_class::lse, "no public report",
+                "the LSE is that of the last part that has keys") {
   static void finish(operator_place<F> const&, key_range const& keys, operator_part<F>& part) {
     if (keys.first < keys.last) last_M = part.M, last_l = part.l;
   }

@@ -16,8 +16,9 @@ std::int64_t found() noexcept {
            __builtin_cpu_supports("fma") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("f16c");
   };
   auto const has_avx3 = [] {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd");
   };
   if (has_avx2()) targets |= HWY_AVX2;
   if (has_avx2() && has_avx3()) targets |= HWY_AVX3;

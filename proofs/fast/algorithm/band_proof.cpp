@@ -1,5 +1,5 @@
-// fast/algorithm/band.hpp says of a strip of queries what the definition of visibility says of its pairs: by the compiler for
-// n, m ≤ 4, here; for n, m ≤ 6 by tests/proofs/band_exact_test.cpp, with the same code.
+// fast/algorithm/band.hpp says of a strip of queries what the definition of visibility says of its pairs: by the
+// compiler for n, m ≤ 4, here; for n, m ≤ 6 by tests/proofs/band_exact_test.cpp, with the same code.
 #include "proofs/models/exact_band.hpp"
 
 namespace attest::proofs {

@@ -1,5 +1,5 @@
-// fast/algorithm/exp2.hpp: the coefficients approximate 2^r as well as exp_approximation says, in exact arithmetic. What the rounding
-// of the evaluation adds is proven by proofs/gappa/.
+// fast/algorithm/exp2.hpp: the coefficients approximate 2^r as well as exp_approximation says, in exact arithmetic.
+// What the rounding of the evaluation adds is proven by proofs/gappa/.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ constexpr int places = 112;
 constexpr std::size_t degree = 20;
 constexpr fixed rest = fixed{1} << (places - 96);
 
-/// Rounding below: coefficients to 2 units, 20·21/2 shifts to 1 unit each in a Taylor shift, which multiplies an error by
-/// no more than Σ (1/2 + 1/cells)^k < 3; and as many in a sum.
+/// Rounding below: coefficients to 2 units, 20·21/2 shifts to 1 unit each in a Taylor shift, which multiplies an error
+/// by no more than Σ (1/2 + 1/cells)^k < 3; and as many in a sum.
 constexpr fixed rounding = 1'000;
 
 /// [−1/2, 1/2] in intervals of 2^−cell_bits, narrow enough for their first Taylor coefficients to tell the error.
@@ -61,8 +61,8 @@ constexpr std::array<fixed, degree + 1> difference() noexcept {
 
 constexpr fixed size(fixed x) noexcept { return x < 0 ? -x : x; }
 
-/// An upper bound of |1 + Σ c_k·r^k − 2^r| in an interval: the Taylor coefficients at its centre, centre/(2·cells), times
-/// powers of its half width.
+/// An upper bound of |1 + Σ c_k·r^k − 2^r| in an interval: the Taylor coefficients at its centre, centre/(2·cells),
+/// times powers of its half width.
 template <class T>
 constexpr fixed largest_difference(int centre) noexcept {
   auto d = difference<T>();

@@ -1,4 +1,5 @@
-// fast/algorithm/online_softmax.hpp with partial rows: what proofs/fast/algorithm/online_softmax_proof.cpp proves, with merges in between.
+// fast/algorithm/online_softmax.hpp with partial rows: what proofs/fast/algorithm/online_softmax_proof.cpp proves, with
+// merges in between.
 #include "proofs/models/exact_softmax.hpp"
 
 namespace attest::proofs {

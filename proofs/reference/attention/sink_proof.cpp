@@ -1,5 +1,5 @@
-// reference/attention/sink.hpp, dropout.hpp: small rows with a sink or dropped keys, exactly; and the merge of two partial
-// results as a row without queries, whose scores are their LSEs.
+// reference/attention/sink.hpp, dropout.hpp: small rows with a sink or dropped keys, exactly; and the merge of two
+// partial results as a row without queries, whose scores are their LSEs.
 #include <array>
 #include <vector>
 

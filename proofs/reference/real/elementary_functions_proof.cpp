@@ -50,17 +50,19 @@ static_assert(expm1_is_sound<64>() && expm1_is_sound<96>() && expm1_is_sound<128
               "expm1: the series near 0 leaves less than 2^-(W+8), at 64, 96, 128, 192, 256, 512, 1152 and 4096 bits");
 
 // ln 2 = 0.693147180559945309417232121458176568075500134360255254120680009493393621969694715605863326996418687…
-static_assert([] {
-  constexpr unsigned F = 256;
-  large const found(reference::ln2_fixed<F>);
-  std::string_view constexpr digits =
-      "69314718055994530941723212145817656807550013436025525412068000949339362196969471";
-  large decimals = 0;
-  for (char const c : digits) decimals = decimals * 10 + (c - '0');
-  large const ten = power(10, static_cast<std::int64_t>(digits.size()));
-  // decimals/ten ≤ ln 2 < (decimals + 1)/ten and found/2^F ≤ ln 2 < (found + 2)/2^F
-  return found * ten < (decimals + 1) * power(2, F) && decimals * power(2, F) < (found + 2) * ten;
-}(), "ln 2 to 80 decimal places lies where make_ln2 says");
+static_assert(
+    [] {
+      constexpr unsigned F = 256;
+      large const found(reference::ln2_fixed<F>);
+      std::string_view constexpr digits =
+          "69314718055994530941723212145817656807550013436025525412068000949339362196969471";
+      large decimals = 0;
+      for (char const c : digits) decimals = decimals * 10 + (c - '0');
+      large const ten = power(10, static_cast<std::int64_t>(digits.size()));
+      // decimals/ten ≤ ln 2 < (decimals + 1)/ten and found/2^F ≤ ln 2 < (found + 2)/2^F
+      return found * ten < (decimals + 1) * power(2, F) && decimals * power(2, F) < (found + 2) * ten;
+    }(),
+    "ln 2 to 80 decimal places lies where make_ln2 says");
 
 static_assert(prints(exp(number(1)), "2.71828182845904523536028747135266250"), "e to 35 decimal places");
 static_assert(prints(exp(number(-10)), "0.00004539992976248485153559151556055"), "e^-10 to 35 decimal places");

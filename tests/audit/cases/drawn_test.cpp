@@ -11,9 +11,9 @@
 
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/forms/production.hpp"
-#include "audit/cases/row_sample.hpp"
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/cases/forms/value_forms.hpp"
+#include "audit/cases/row_sample.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"

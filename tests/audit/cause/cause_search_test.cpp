@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
-#include "audit/contract/contract.hpp"
 #include "audit/cause/hypotheses/changes.hpp"
+#include "audit/contract/contract.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -26,8 +26,8 @@ struct known_answers {
 known_answers answers_of(std::function<audit::owned_outputs(audit::owned_problem const&)> const& kernel,
                          audit::contract const& claim, std::vector<std::string> const& checks) {
   known_answers known;
-  for (audit::audit_case const& made : audit::generated_cases(
-           {.type = claim.type, .seed = 1, .quick = true, .checks = checks})) {
+  for (audit::audit_case const& made :
+       audit::generated_cases({.type = claim.type, .seed = 1, .quick = true, .checks = checks})) {
     audit::problem_draft const& draft = made.problem.draft();
     problem::sizes const& s = made.problem.size();
     if (!made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
@@ -44,8 +44,9 @@ known_answers answers_of(std::function<audit::owned_outputs(audit::owned_problem
 known_answers answers_of(std::string_view specimen, std::vector<std::string> const& checks) {
   zoo::specimen const* const found = zoo::find_specimen(specimen);
   REQUIRE(found != nullptr);
-  return answers_of([&](audit::owned_problem const& problem) { return guarded_answer_of(found->kernel, problem.draft(), 0); },
-                    *audit::find_contract(found->contract), checks);
+  return answers_of(
+      [&](audit::owned_problem const& problem) { return guarded_answer_of(found->kernel, problem.draft(), 0); },
+      *audit::find_contract(found->contract), checks);
 }
 
 audit::named_cause cause_of(known_answers const& known) {
@@ -162,7 +163,8 @@ TEST_CASE("a finite number that is added to the scores of hidden keys is named",
   CHECK(found.unexplained.empty());
 }
 
-TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or parts of the keys is named first", "[unit]") {
+TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or parts of the keys is named first",
+          "[unit]") {
   struct planted {
     char const *specimen, *check;
   };
@@ -172,8 +174,8 @@ TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or part
         planted{"table_ignored", "pages"}, planted{"table_of_first_entry", "pages"},
         planted{"page_offset_by_bits", "pages"}, planted{"window_ignored_in_pages", "pages"},
         planted{"partial_block_dropped", "block-masks"}, planted{"dropout_before_sum", "dropout"},
-        planted{"split_key_twice", "empty-blocks"},
-        planted{"split_lse_of_last", "empty-blocks"}, planted{"split_of_nothing_is_nan", "empty-blocks"}}) {
+        planted{"split_key_twice", "empty-blocks"}, planted{"split_lse_of_last", "empty-blocks"},
+        planted{"split_of_nothing_is_nan", "empty-blocks"}}) {
     CAPTURE(specimen);
     audit::named_cause const found = cause_of(answers_of(specimen, {check}));
     REQUIRE(!found.mistakes.empty());

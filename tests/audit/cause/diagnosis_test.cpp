@@ -1,8 +1,8 @@
 // A row whose outputs are all the same multiple of the exact ones: the weights do not sum to 1.
 #include <algorithm>
 
-#include "audit/contract/contract.hpp"
 #include "audit/cause/explain.hpp"
+#include "audit/contract/contract.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -24,13 +24,15 @@ std::string says(recipe r, double factor, double but_the_last, bool ones = false
   }
   std::string const name(problem::name_of(r.type));
   audit::case_result found;
-  audit::judge_and_explain({.check = "masks", .name = "drawn", .problem = audit::owned_problem::of_valid(draft)}, outputs,
-                           {.claim = audit::find_contract(name)}, found);
+  audit::judge_and_explain({.check = "masks", .name = "drawn", .problem = audit::owned_problem::of_valid(draft)},
+                           outputs, {.claim = audit::find_contract(name)}, found);
   REQUIRE(found.judged.failed > 0);
   return found.judged.violations.front().sentence;
 }
 
-bool names(std::string const& sentence, char const* sum) { return sentence.ends_with(std::string("the weights sum to ") + sum); }
+bool names(std::string const& sentence, char const* sum) {
+  return sentence.ends_with(std::string("the weights sum to ") + sum);
+}
 
 }  // namespace
 

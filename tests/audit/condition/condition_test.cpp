@@ -1,4 +1,6 @@
 // The condition of a finding is named: kernels that are wrong under a known condition, asked from forms that fail.
+#include "audit/condition/condition.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -7,7 +9,6 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "audit/condition/condition.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
@@ -20,7 +21,8 @@ using predicate = std::function<bool(call_form const&)>;
 call_form drawn_form(random_stream& random) {
   auto const between = [&](std::int64_t least, std::int64_t most) {
     double const ratio = static_cast<double>(most) / static_cast<double>(least);
-    return std::min(most, static_cast<std::int64_t>(static_cast<double>(least) * std::pow(ratio, random.uniform()) + 0.5));
+    return std::min(most,
+                    static_cast<std::int64_t>(static_cast<double>(least) * std::pow(ratio, random.uniform()) + 0.5));
   };
   call_form form;
   std::int64_t const kv_heads = between(1, 12), group = random.below(2) ? 1 : between(1, 12);
@@ -76,7 +78,8 @@ std::vector<named> const conditions{
     {"wrong where n = 1", [](auto& f) { return f.size.n == 1; }},
     {"wrong where d is not a multiple of 8", [](auto& f) { return f.size.d % 8 != 0; }},
     {"wrong where d is a multiple of 16", [](auto& f) { return f.size.d % 16 == 0; }},
-    {"wrong where m > 31 and m is a power of two", [](auto& f) { return (f.size.m & (f.size.m - 1)) == 0 && f.size.m > 16; }},
+    {"wrong where m > 31 and m is a power of two",
+     [](auto& f) { return (f.size.m & (f.size.m - 1)) == 0 && f.size.m > 16; }},
     {"wrong where m is not a multiple of 48", [](auto& f) { return f.size.m % 48 != 0; }},
     {"wrong where m ≡ 1 mod 80", [](auto& f) { return f.size.m % 80 == 1; }},
     {"wrong where b = 5", [](auto& f) { return f.size.b == 5; }},
@@ -104,7 +107,8 @@ std::vector<named> const conditions{
     {"wrong where causal and grouped and m > 96",
      [](auto& f) { return f.options.has(causal) && f.size.hq != f.size.hk && f.size.m > 96; }},
     {"wrong where causal and n < m", [](auto& f) { return f.options.has(causal) && f.size.n < f.size.m; }},
-    {"wrong where window and n > 32 and m is a multiple of 64", [](auto& f) { return f.options.has(window) && f.size.m % 64 == 0 && f.size.n > 32; }},
+    {"wrong where window and n > 32 and m is a multiple of 64",
+     [](auto& f) { return f.options.has(window) && f.size.m % 64 == 0 && f.size.n > 32; }},
     {"wrong where bias and d = 64", [](auto& f) { return f.options.has(feature::bias) && f.size.d == 64; }},
     {"wrong where n = 1 and threads = 1", [](auto& f) { return f.threads == 1 && f.size.n == 1; }},
     {"wrong where grouped and heads > 12", [](auto& f) { return f.size.hq != f.size.hk && f.size.hq > 12; }},
@@ -168,7 +172,9 @@ TEST_CASE("a kernel that refuses much is asked what it takes", "[unit]") {
       call_form const form = failing_form(random, [&](auto& f) { return one.takes(f) && one.wrong(f); });
       auto const found = find_condition(form, {}, [&](question const& asked) {
         call_form const& f = asked.judged;
-        return std::optional(given_answer{!one.takes(f) ? answer::refused : one.wrong(f) ? answer::wrong : answer::right});
+        return std::optional(given_answer{!one.takes(f)  ? answer::refused
+                                          : one.wrong(f) ? answer::wrong
+                                                         : answer::right});
       });
       INFO(form.text());
       CHECK(sentence(found) == one.sentence);
@@ -176,8 +182,8 @@ TEST_CASE("a kernel that refuses much is asked what it takes", "[unit]") {
 }
 
 /// Calls one after another in one process: wrong(calls so far, the call).
-std::optional<given_answer> in_a_process(question const& asked,
-                                  std::function<bool(std::vector<call_form> const&, call_form const&)> const& wrong) {
+std::optional<given_answer> in_a_process(
+    question const& asked, std::function<bool(std::vector<call_form> const&, call_form const&)> const& wrong) {
   std::vector<call_form> so_far = asked.before;
   for (std::int64_t n = 0; n < asked.repeats; ++n) {
     if (wrong(so_far, asked.judged)) return given_answer{answer::wrong, std::ssize(so_far) + 1};
@@ -202,7 +208,7 @@ TEST_CASE("a condition on earlier calls is named", "[unit]") {
     char const* sentence;
     std::function<bool(std::vector<call_form> const&, call_form const&)> wrong;
   };
-  for (history const& one : std::vector<history>{
+  for (history const &one : std::vector<history>{
            {"wrong after a call with m = 1",
             [&](auto& calls, auto&) { return any(calls, [](auto& f) { return f.size.m == 1; }); }},
            {"wrong directly after a call with m = 1",

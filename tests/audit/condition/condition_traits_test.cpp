@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "audit/cases/random.hpp"
-#include "audit/condition/condition.hpp"
 #include "audit/condition/clause.hpp"
+#include "audit/condition/condition.hpp"
 #include "audit/condition/form.hpp"
 #include "tests/support/catch.hpp"
 
@@ -87,7 +87,8 @@ std::vector<named> const of_features{
      changed(form_of_sizes({2, 4, 4, 16, 20, 8, 8}, {padding}, 5), [](auto& f) { f.mask_over = {true, true, false}; }),
      [](auto& f) { return mask_is(f, {true, true, false}); }},
     {"wrong where the bias is [b, hq, n, m] and m > 40",
-     changed(form_of_sizes({2, 4, 4, 16, 90, 8, 8}, {batch_bias, causal}), [](auto& f) { f.bias_over = {true, true, true}; }),
+     changed(form_of_sizes({2, 4, 4, 16, 90, 8, 8}, {batch_bias, causal}),
+             [](auto& f) { f.bias_over = {true, true, true}; }),
      [](auto& f) { return bias_is(f, {true, true, true}) && f.size.m > 40; }},
     {"wrong where any bias and m > 40",
      changed(form_of_sizes({2, 4, 4, 16, 90, 8, 8}, {alibi}), [](auto& f) { f.bias_over = {true, false, false}; }),

@@ -1,11 +1,12 @@
 // Contracts as files: what is printed reads back, and what is wrong is named.
+#include "audit/contract/contract_file.hpp"
+
 #include <cmath>
 #include <fstream>
 
 #include <nlohmann/json.hpp>
 
 #include "audit/contract/contract_fields.hpp"
-#include "audit/contract/contract_file.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "reference/bound/known_weights.hpp"
 #include "tests/support/property.hpp"
@@ -21,18 +22,26 @@ struct field_drawer {
     // Ends, and anything between on a logarithmic scale.
     double const least = std::max(allowed.least, 0x1p-1074), most = std::min(allowed.most, 0x1p1023);
     double const t = static_cast<double>(*rc::gen::inRange(0, 1001)) / 1000;
-    field = t == 0 ? allowed.least : t == 1 ? allowed.most : std::exp2(std::log2(least) * (1 - t) + std::log2(most) * t);
+    field = t == 0   ? allowed.least
+            : t == 1 ? allowed.most
+                     : std::exp2(std::log2(least) * (1 - t) + std::log2(most) * t);
     field = std::min(std::max(field, allowed.least), allowed.most);
   }
   void count(char const*, std::int64_t& field, range const& allowed) {
     field = *rc::gen::inRange(static_cast<std::int64_t>(allowed.least), static_cast<std::int64_t>(allowed.most) + 1);
   }
   void flag(char const*, bool& field) { field = *rc::gen::arbitrary<bool>(); }
-  void word(char const*, std::span<char const* const> words, std::size_t& at) { at = *rc::gen::inRange<std::size_t>(0, words.size()); }
+  void word(char const*, std::span<char const* const> words, std::size_t& at) {
+    at = *rc::gen::inRange<std::size_t>(0, words.size());
+  }
   template <class Fields>
-  void object(char const*, Fields&& fields) { fields(*this); }
+  void object(char const*, Fields&& fields) {
+    fields(*this);
+  }
   template <class Fields>
-  void optional(Fields&& fields) { fields(*this); }
+  void optional(Fields&& fields) {
+    fields(*this);
+  }
 };
 
 std::string complaint(std::string const& text) {
@@ -119,18 +128,23 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
 
 TEST_CASE("a contract that starts from a preset differs in what it writes, and in its name", "[unit]") {
   auto const read = parse_contract(R"({"from": "f32", "model": {"eps": "0x1p-10", "format": {"u": 0.001}},
-                                       "conventions": {"empty_row": "nan"}})", "mine");
+                                       "conventions": {"empty_row": "nan"}})",
+                                   "mine");
   REQUIRE(read);
   contract expected = *find_contract("f32");
   expected.name = "mine";
   expected.fixed.eps = 0x1p-10, expected.fixed.format.u = 0.001;
   expected.conventions.empty_row = conventions::row::nan;
   CHECK(read.value() == expected);
-  CHECK(has(complaint(R"({"from": "f32", "name": "f32", "model": {"eps": 0.1}})"), "name: is 'f32', which is a preset"));
+  CHECK(
+      has(complaint(R"({"from": "f32", "name": "f32", "model": {"eps": 0.1}})"), "name: is 'f32', which is a preset"));
 }
 
 TEST_CASE("what is wrong in a contract is named, with the nearest known word", "[unit]") {
-  struct wrong { char const* text; char const* says; };
+  struct wrong {
+    char const* text;
+    char const* says;
+  };
   auto const [text, says] = GENERATE(
       wrong{"", "is not JSON"}, wrong{"[]", "expected an object"}, wrong{"{\"a\": 1", "is not JSON"},
       wrong{R"({"form": "f32"})", "form: there is no such key, did you mean 'from'?"},
@@ -140,8 +154,10 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "model": {"format": {"w": 0.1}}})", "model.format.w: there is no such key"},
       wrong{R"({"from": "f32", "model": {"eps": "NaN"}})", "model.eps: is \"NaN\", expected a number"},
       wrong{R"({"from": "f32", "model": {"eps": "-0"}})", "model.eps: is \"-0\", expected a number"},
-      wrong{R"({"from": "f32", "model": {"eps": "nan"}})", "model.eps"}, wrong{R"({"from": "f32", "model": {"eps": NaN}})", "is not JSON"},
-      wrong{R"({"from": "f32", "model": {"eps": -0.1}})", "model.eps: is"}, wrong{R"({"from": "f32", "model": {"eps": 1e999}})", "is not JSON"},
+      wrong{R"({"from": "f32", "model": {"eps": "nan"}})", "model.eps"},
+      wrong{R"({"from": "f32", "model": {"eps": NaN}})", "is not JSON"},
+      wrong{R"({"from": "f32", "model": {"eps": -0.1}})", "model.eps: is"},
+      wrong{R"({"from": "f32", "model": {"eps": 1e999}})", "is not JSON"},
       wrong{R"({"from": "f32", "model": {"eps": 0.5}})", "expected a number from 0 to 0.25"},
       wrong{R"({"from": "f32", "model": {"eps": "inf"}})", "model.eps: is inf"},
       wrong{R"({"from": "f32", "model": {"block": 0}})", "model.block: is 0"},
@@ -149,7 +165,8 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "model": {"splits": 18446744073709551615}})", "model.splits"},
       wrong{R"({"from": "f32", "model": {"merge": "sle"}})", "did you mean 'lse'?"},
       wrong{R"({"from": "f32", "model": {"fold_q": 1}})", "model.fold_q: is 1, expected true or false"},
-      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "block": 64}})", "model.weight_reference: contradicts"},
+      wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "block": 64}})",
+            "model.weight_reference: contradicts"},
       wrong{R"({"from": "bf16", "model": {"weight_reference": "rising", "p_normalised": "no", "k_pre": 0}})",
             "model.block: is missing"},
       wrong{R"({"from": "f32", "model": 7})", "model: is 7, expected an object"},
@@ -159,20 +176,23 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32", "conventions": {"empty_lse": "inf"}})",
             "conventions.empty_lse: is \"inf\", expected one of -inf, 0, +inf"},
       wrong{R"({"from": "f32", "conventions": {"lse_sink": "exclude"}})", "did you mean 'excluded'?"},
-      wrong{R"({"from": "f32", "conventions": {"padding_rows": "keep"}})", "conventions.padding_rows: is \"keep\", expected one of any, kept, zero"},
+      wrong{R"({"from": "f32", "conventions": {"padding_rows": "keep"}})",
+            "conventions.padding_rows: is \"keep\", expected one of any, kept, zero"},
       wrong{R"({"from": "f32", "conventions": {"lse_base": 2}})", "conventions.lse_base: is 2, expected one of e, 2"},
       wrong{R"({"from": "f32", "conventions": {"sink_inf": "limits"}})", "did you mean 'limit'?"},
       wrong{R"({"from": "f32", "conventions": {"sink_in": "limit"}})",
             "conventions.sink_in: there is no such key, did you mean 'sink_inf'?"},
       wrong{R"({"from": "f32", "conventions": {"empty_lse": 0}})", "conventions.empty_lse: is 0, expected one of"},
-      wrong{R"({"from": "f32", "output": "f64"})", "output: is f64, the input f32"}, wrong{R"({"from": "f32", "name": ""})", "name: is empty"},
+      wrong{R"({"from": "f32", "output": "f64"})", "output: is f64, the input f32"},
+      wrong{R"({"from": "f32", "name": ""})", "name: is empty"},
       wrong{R"({"from": "f32", "input": "f33"})", "input: is 'f33', expected f32, f64, bf16 or f16"},
       wrong{R"({"model": {}})", "input: is missing"}, wrong{R"({"input": "f32"})", "model: is missing"},
       wrong{R"({"input": "f32", "model": {}})", "model.format: is missing"},
       wrong{R"({"from": "f32-blocked", "model": {"eps": 0.1}})", "model.format: is missing"},
       wrong{R"({"from": "f32", "sources": {"eps": "kernel.cpp, exp", "format": "IEEE", "nan": "read"}})", "accepted"},
       wrong{R"({"from": "f32", "sources": "kernel.cpp"})", "sources: is a string, expected an object"},
-      wrong{R"({"from": "f32", "sources": {"epz": "kernel.cpp"}})", "sources.epz: there is no such field, did you mean 'eps'?"},
+      wrong{R"({"from": "f32", "sources": {"epz": "kernel.cpp"}})",
+            "sources.epz: there is no such field, did you mean 'eps'?"},
       wrong{R"({"from": "f32", "sources": {"eps": 1}})", "sources.eps: is a number, expected a string"},
       wrong{R"({"from": "f32", "sources": {"eps": ""}})", "sources.eps: is empty"},
       wrong{"{\"from\": \"f32\"}\0", "accepted"});

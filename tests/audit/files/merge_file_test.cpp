@@ -1,4 +1,5 @@
-// Merges of partial results: their files, their problem, and the presets that judge them. (merge_bound_test: what these allow.)
+// Merges of partial results: their files, their problem, and the presets that judge them. (merge_bound_test: what these
+// allow.)
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -177,7 +178,8 @@ TEST_CASE("groups that are no merge are refused with the tensor", "[unit]") {
     file_builder misnamed;
     part(misnamed, 0, 4), misnamed.add(name, f32, {1, 4}, {1, 2, 3, 4});
     std::string const word = name.substr(0, name.rfind('_') + 1);
-    CHECK(misnamed.refusal() == name + ": is no part: they are " + word + "0, " + word + "1, … without a sign or leading zeros");
+    CHECK(misnamed.refusal() ==
+          name + ": is no part: they are " + word + "0, " + word + "1, … without a sign or leading zeros");
   }
   CHECK(file_builder{}
             .add("o_parts", bf16, {1, 2, 4}, std::vector<double>(8))

@@ -1,15 +1,15 @@
 // Safetensors files: what is well formed comes back, what is not gets a sentence, and nothing else happens.
 #include "audit/files/safetensors.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "audit/support/printable.hpp"
 #include "tests/support/property.hpp"
@@ -52,7 +52,8 @@ std::string refusal_of(std::string const& dtype, std::string const& shape, std::
 TEST_CASE("a well-formed file is read", "[unit]") {
   auto const bytes = file(R"({"__metadata__":{"scale":"0.5"},"b":{"dtype":"F32","shape":[2,0,3],"data_offsets":[4,4]},)"
                           R"("a":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]},)"
-                          R"("odd":{"dtype":"F4_NEW","shape":[3],"data_offsets":[4,6]}}   )", 6);
+                          R"("odd":{"dtype":"F4_NEW","shape":[3],"data_offsets":[4,6]}}   )",
+                          6);
   auto const parsed = parse_safetensors(bytes);
   REQUIRE(parsed);
   auto const& contents = parsed.value();
@@ -151,8 +152,8 @@ TEST_CASE("data offsets must cover the data exactly", "[unit]") {
   CHECK(refusal_of("\"U8\"", "[4]", "[4,8]") == "t: 4 bytes before it belong to no tensor; the format allows no holes");
   CHECK(refusal_of("\"U8\"", "[4]", "[0,4]") == "4 bytes at the end of the file belong to no tensor");
   CHECK(refusal(file(R"({"s":{"dtype":"U8","shape":[5],"data_offsets":[0,5]},)"
-                     R"("t":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})", 8)) ==
-        "t: its bytes overlap those of 's'");
+                     R"("t":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+                     8)) == "t: its bytes overlap those of 's'");
   CHECK(refusal(file("{}", 1)) == "1 bytes at the end of the file belong to no tensor");
 }
 
@@ -160,8 +161,9 @@ TEST_CASE("text from a file cannot reach a terminal as a command", "[unit]") {
   CHECK(refusal(file(R"({"\u001b[31m":5})")) == "\\x1b[31m: is a number, expected an object");
   CHECK(printable("ok é 🙂") == "ok é 🙂");
   CHECK(printable("\xff\x80z\xc0\xaf") == "\\xff\\x80z\\xc0\\xaf");
-  CHECK(printable("\xe2\x80\xae""a\xc2\x85") == "\\xe2\\x80\\xaea\\xc2\\x85");  // right-to-left override, next line
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");                       // a surrogate
+  CHECK(printable("\xe2\x80\xae"
+                  "a\xc2\x85") == "\\xe2\\x80\\xaea\\xc2\\x85");  // right-to-left override, next line
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");          // a surrogate
   CHECK(printable(std::string(1000, 'a'), 10) == "aaaaaaaaaa…");
 }
 
@@ -191,8 +193,10 @@ TEST_CASE("files are written whole, aligned and always the same", "[unit]") {
   auto const path = folder.path / "made.safetensors";
   std::vector<std::byte> const data(24, std::byte{7});
   std::span<std::byte const> const all(data);
-  safetensor_map const tensors{{"a.mask", {"BOOL", {3}, all.first(3)}}, {"b.q", {"F64", {1, 2}, all.first(16)}},
-                               {"a.q", {"F32", {2}, all.first(8)}}, {"none", {"F16", {0, 5}, {}}}};
+  safetensor_map const tensors{{"a.mask", {"BOOL", {3}, all.first(3)}},
+                               {"b.q", {"F64", {1, 2}, all.first(16)}},
+                               {"a.q", {"F32", {2}, all.first(8)}},
+                               {"none", {"F16", {0, 5}, {}}}};
   REQUIRE(!write_safetensors(path, tensors, {{"scale", "0.5"}}));
   auto const read = read_safetensors(path);
   REQUIRE(read);
@@ -227,8 +231,7 @@ TEST_CASE("what cannot be written is an error, and leaves nothing behind", "[uni
   CHECK(refused(folder.path / "no" / "x", {}) ==
         (folder.path / "no" / "x").native() + ": its folder cannot be found: No such file or directory");
   fs::create_directory(folder.path / "taken");
-  CHECK(refused(folder.path / "taken", {}) ==
-        (folder.path / "taken").native() + ": is a directory, expected a file");
+  CHECK(refused(folder.path / "taken", {}) == (folder.path / "taken").native() + ": is a directory, expected a file");
   CHECK(std::distance(fs::directory_iterator(folder.path), {}) == 1);
 }
 
@@ -251,14 +254,16 @@ TEST_CASE("any tensors survive the way to bytes and back", "[property]") {
 
 TEST_CASE("a damaged file is read or refused with a sentence", "[property]") {
   auto const whole = file(R"({"__metadata__":{"left":"2"},"q":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},)"
-                          R"("mask":{"dtype":"BOOL","shape":[2,2],"data_offsets":[8,12]}})", 12);
+                          R"("mask":{"dtype":"BOOL","shape":[2,2],"data_offsets":[8,12]}})",
+                          12);
   REQUIRE(parse_safetensors(whole));
-  attest::tests::property("damage", [&](std::vector<std::pair<std::uint16_t, std::uint8_t>> const& changes,
-                                        std::uint16_t cut) {
-    auto damaged = whole;
-    for (auto const& [at, value] : changes) damaged[at % damaged.size()] = static_cast<std::byte>(value);
-    if (cut % 3 == 0) damaged.resize(cut % (damaged.size() + 1));
-    auto const parsed = parse_safetensors(damaged);
-    return parsed || !parsed.why().message().empty();
-  });
+  attest::tests::property("damage",
+                          [&](std::vector<std::pair<std::uint16_t, std::uint8_t>> const& changes, std::uint16_t cut) {
+                            auto damaged = whole;
+                            for (auto const& [at, value] : changes)
+                              damaged[at % damaged.size()] = static_cast<std::byte>(value);
+                            if (cut % 3 == 0) damaged.resize(cut % (damaged.size() + 1));
+                            auto const parsed = parse_safetensors(damaged);
+                            return parsed || !parsed.why().message().empty();
+                          });
 }

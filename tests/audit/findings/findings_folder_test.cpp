@@ -1,18 +1,19 @@
 // The folder of findings: names tell them apart, and only files of attest's own index are removed.
+#include "audit/findings/findings_folder.hpp"
+
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <thread>
 
-#include <nlohmann/json.hpp>
 #include <fcntl.h>
+#include <nlohmann/json.hpp>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "audit/cases/case.hpp"
-#include "audit/findings/findings_folder.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
@@ -27,7 +28,9 @@ finding found_in(std::string const& check, bug_class is, std::string const& name
   return found;
 }
 
-std::string name_of(std::string const& name) { return findings_file_name(found_in("masks", bug_class::accuracy, name)); }
+std::string name_of(std::string const& name) {
+  return findings_file_name(found_in("masks", bug_class::accuracy, name));
+}
 
 class folder {
  public:
@@ -50,8 +53,10 @@ class folder {
     return names;
   }
   void index_of(json const& names) const {
-    std::ofstream(path / "attest-findings.json") << json{{"attest", "findings"}, {"schema", 1},
-        {"runs", {{{"run", "mine"}, {"single", ""}, {"audit", ""}, {"shard", 0}, {"files", names}}}}};
+    std::ofstream(path / "attest-findings.json")
+        << json{{"attest", "findings"},
+                {"schema", 1},
+                {"runs", {{{"run", "mine"}, {"single", ""}, {"audit", ""}, {"shard", 0}, {"files", names}}}}};
   }
 };
 
@@ -61,8 +66,9 @@ TEST_CASE("findings that differ have files of different names, in the folder", "
   CHECK(name_of("2x3-d8") == "masks-accuracy-2x3-d8.safetensors");
   std::string const long_name(300, 'x');
   std::set<std::string> names;
-  std::string const all[]{"a/b", "a_b", "a.b", "a#b", "a b", "../../x", "/abs", "a\nb", std::string("a\0b", 3), long_name,
-                          long_name + "y", "", "a"};
+  std::string const all[]{
+      "a/b",     "a_b",           "a.b", "a#b", "a b", "../../x", "/abs", "a\nb", std::string("a\0b", 3),
+      long_name, long_name + "y", "",    "a"};
   for (std::string const& name : all) {
     std::string const file = name_of(name);
     INFO(file);
@@ -98,7 +104,8 @@ TEST_CASE("a run removes what such a run before it wrote, and nothing else", "[u
   REQUIRE(in.save(mine) == "masks-accuracy-one.safetensors");
   CHECK(in.save(other) == "masks-accuracy-one-2.safetensors");  // never over another's
   findings_folder(in.path, mine).remove_earlier();
-  CHECK(in.files() == std::set<std::string>{"attest-findings.json", "masks-accuracy-one-2.safetensors", "of-the-user.safetensors"});
+  CHECK(in.files() ==
+        std::set<std::string>{"attest-findings.json", "masks-accuracy-one-2.safetensors", "of-the-user.safetensors"});
   findings_folder(in.path, other).remove_earlier();
   CHECK(in.files() == std::set<std::string>{"of-the-user.safetensors"});  // nor an index that lists nothing
   findings_folder(in.path / "nowhere", mine).remove_earlier();
@@ -108,7 +115,8 @@ TEST_CASE("a run removes what such a run before it wrote, and nothing else", "[u
 TEST_CASE("single cases and sibling shards leave the findings of the others", "[unit]") {
   folder const in;
   findings_run const replay{"mine", " --replay f", "", 0}, again{"mine", " --replay g", "", 0};
-  findings_run const first{"mine", "", "--seed 1", 1}, second{"mine", "", "--seed 1", 2}, later{"mine", "", "--seed 2", 2};
+  findings_run const first{"mine", "", "--seed 1", 1}, second{"mine", "", "--seed 1", 2},
+      later{"mine", "", "--seed 2", 2};
   in.save(mine), in.save(replay);
   findings_folder(in.path, again).remove_earlier();
   CHECK(in.files().size() == 3);
@@ -144,14 +152,16 @@ TEST_CASE("a hostile index removes nothing but plain names of regular files in t
   folder const in;
   fs::create_directory(in.path / "kept.safetensors");
   fs::create_directory(in.path / "below");
-  for (char const* name : {"below/x.safetensors", "target.safetensors-not", "user.txt", ".hidden.safetensors"}) std::ofstream(in.path / name) << "x";
+  for (char const* name : {"below/x.safetensors", "target.safetensors-not", "user.txt", ".hidden.safetensors"})
+    std::ofstream(in.path / name) << "x";
   auto const outside = fs::path(in.path.native() + "-outside.safetensors");
   std::ofstream(outside) << "x";
   fs::create_symlink(outside, in.path / "link.safetensors");
   REQUIRE(::mkfifo((in.path / "pipe.safetensors").c_str(), 0600) == 0);
   auto const before = in.files();
-  in.index_of({"kept.safetensors", "below/x.safetensors", "../" + outside.filename().native(), outside.native(), "link.safetensors",
-               "pipe.safetensors", "user.txt", ".hidden.safetensors", "", ".", "..", "a\nb.safetensors", 7, nullptr});
+  in.index_of({"kept.safetensors", "below/x.safetensors", "../" + outside.filename().native(), outside.native(),
+               "link.safetensors", "pipe.safetensors", "user.txt", ".hidden.safetensors", "", ".", "..",
+               "a\nb.safetensors", 7, nullptr});
   findings_folder(in.path, mine).remove_earlier();
   CHECK(in.files() == before);
   CHECK(fs::exists(outside));
@@ -160,8 +170,9 @@ TEST_CASE("a hostile index removes nothing but plain names of regular files in t
 }
 
 TEST_CASE("an index that attest did not write removes nothing, and is no obstacle", "[unit]") {
-  for (char const* text : {"", "{", "[]", "{\"attest\": \"findings\"}", "{\"attest\": \"findings\", \"runs\": [1, {\"run\": 1}]}",
-                           "{\"attest\": 1, \"runs\": []}"}) {
+  for (char const* text :
+       {"", "{", "[]", "{\"attest\": \"findings\"}", "{\"attest\": \"findings\", \"runs\": [1, {\"run\": 1}]}",
+        "{\"attest\": 1, \"runs\": []}"}) {
     folder const in;
     std::ofstream(in.path / "a.safetensors") << "x";
     std::ofstream(in.path / "attest-findings.json") << text;

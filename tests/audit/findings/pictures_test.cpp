@@ -67,7 +67,8 @@ TEST_CASE("a picture has the true weights, the applied ones through V, and the e
   }
 }
 
-TEST_CASE("without a second answer the applied weights are those that came with the first, or none, and it is said", "[unit]") {
+TEST_CASE("without a second answer the applied weights are those that came with the first, or none, and it is said",
+          "[unit]") {
   audit_case const kernel_case = banded_case();
   bool with_weights = true;
   output_source const recorded{.of_call = [&] {
@@ -85,16 +86,19 @@ TEST_CASE("without a second answer the applied weights are those that came with 
   REQUIRE(drawn);
   CHECK(!drawn->applied);
   CHECK(drawn->applied_by.find("no weights") != std::string::npos);
-  drawn = draw_pictures(kernel_case, about("o"), *find_contract("f32"),
-                        {.of_call = [] { return std::nullopt; }, .of_problem = [](auto const&) { return std::nullopt; }});
+  drawn =
+      draw_pictures(kernel_case, about("o"), *find_contract("f32"),
+                    {.of_call = [] { return std::nullopt; }, .of_problem = [](auto const&) { return std::nullopt; }});
   REQUIRE(drawn);
   CHECK(!drawn->applied);
   CHECK(!drawn->errors);
   CHECK(!draw_pictures(kernel_case, about("call"), *find_contract("f32"), ignoring_band(kernel_case)));
 }
 
-TEST_CASE("a large problem is drawn around its finding, a band's diagonal may lie anywhere, an empty one draws nothing", "[unit]") {
-  for (std::int64_t const diagonal : {std::int64_t{50}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
+TEST_CASE("a large problem is drawn around its finding, a band's diagonal may lie anywhere, an empty one draws nothing",
+          "[unit]") {
+  for (std::int64_t const diagonal :
+       {std::int64_t{50}, std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()}) {
     audit_case const kernel_case = blank_case({1, 1, 1, 100, 200, 1, 1}, {diagonal, -1, 0});
     auto const drawn = draw_pictures(kernel_case, about("o", 90), *find_contract("f32"), ignoring_band(kernel_case));
     REQUIRE(drawn);
@@ -102,7 +106,8 @@ TEST_CASE("a large problem is drawn around its finding, a band's diagonal may li
     CHECK(90 < drawn->expected.first_row + drawn->expected.rows);
     CHECK(drawn->expected.first_column >= 0);
     CHECK(drawn->expected.first_column + drawn->expected.columns <= 200);
-    if (diagonal == 50) CHECK((drawn->expected.first_column <= 140 && 140 < drawn->expected.first_column + drawn->expected.columns));
+    if (diagonal == 50)
+      CHECK((drawn->expected.first_column <= 140 && 140 < drawn->expected.first_column + drawn->expected.columns));
   }
   audit_case const kernel_case = blank_case({1, 1, 1, 1, 0, 1, 1});
   auto const drawn = draw_pictures(kernel_case, about("o"), *find_contract("f32"), ignoring_band(kernel_case));

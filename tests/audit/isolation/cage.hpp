@@ -32,9 +32,9 @@ inline constexpr std::uint64_t judge_word = 0x1122334455667788;
 inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks on memory aim at
 inline constexpr unsigned nobody = 65534;
 
-/// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no namespaces, as
-/// in most containers; no namespaces, and to root no CAP_DAC_READ_SEARCH; neither namespaces nor Landlock; after chroot, no
-/// user namespaces.
+/// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no
+/// namespaces, as in most containers; no namespaces, and to root no CAP_DAC_READ_SEARCH; neither namespaces nor
+/// Landlock; after chroot, no user namespaces.
 enum class system_kind {
   permits_all,
   root_without_capability,
@@ -84,7 +84,8 @@ inline std::vector<unsigned> const& users() {
     std::vector<unsigned> those{::geteuid()};
     if (::geteuid() == 0 && reaches(nobody, files_for(nobody))) those.push_back(nobody);
     else if (::geteuid() == 0)
-      WARN("user " << nobody << " is left out: it can enter neither the build nor a folder in " << fs::temp_directory_path());
+      WARN("user " << nobody << " is left out: it can enter neither the build nor a folder in "
+                   << fs::temp_directory_path());
     return those;
   }();
   return all;
@@ -109,8 +110,8 @@ inline std::string words(trial const& at) {
 /// Where the judge of that process has its root.
 inline fs::path chroot_of(int judge) { return fs::temp_directory_path() / ("attest-chroot-" + std::to_string(judge)); }
 
-/// As a system in a chroot has it: "/" is no mount but a folder of one, with all that was below "/" before. What this process
-/// mounts would reach others of its namespace, which is its own.
+/// As a system in a chroot has it: "/" is no mount but a folder of one, with all that was below "/" before. What this
+/// process mounts would reach others of its namespace, which is its own.
 inline bool enter_chroot() {
   auto const mounted = chroot_of(::getpid()), root = mounted / "root";
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
@@ -134,7 +135,8 @@ inline bool enter_chroot() {
 /// the first of its questions that was not, −(the signal that ended or stopped it).
 template <class Questions>
 int judge_says(trial const& at, Questions&& ask) {
-  // Without CAP_DAC_READ_SEARCH a kernel with a device or a network enters no closed folder, and so no build in root's home.
+  // Without CAP_DAC_READ_SEARCH a kernel with a device or a network enters no closed folder, and so no build in root's
+  // home.
   auto const& files = files_for(at.system == system_kind::no_namespaces_no_reading ? nobody : at.user);
   auto const judge = ::fork();
   REQUIRE(judge >= 0);
@@ -162,8 +164,8 @@ int judge_says(trial const& at, Questions&& ask) {
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/// What this machine itself forbids to the kernels of `user`: nothing, unless the tests run in a container, in a chroot or on an
-/// old Linux.
+/// What this machine itself forbids to the kernels of `user`: nothing, unless the tests run in a container, in a chroot
+/// or on an old Linux.
 inline std::vector<std::string> const& forbidden_to(unsigned user) {
   static std::map<unsigned, std::vector<std::string>> known;
   auto const [place, is_new] = known.try_emplace(user);

@@ -46,8 +46,8 @@ struct listener {
   }
 };
 
-/// kernel/kernel.so, and kernel/program, whose library lies in another folder: each answers 42. Where nothing can be compiled,
-/// a sentence says so. All lies below a folder that one user alone may enter.
+/// kernel/kernel.so, and kernel/program, whose library lies in another folder: each answers 42. Where nothing can be
+/// compiled, a sentence says so. All lies below a folder that one user alone may enter.
 bool made_of_two_folders(fs::path const& closed, unsigned user) {
   for (char const* name : {"kernel", "library"}) fs::create_directories(closed / name);
   std::ofstream(closed / "library.c") << "int answer(void) { return 42; }\n";
@@ -57,7 +57,8 @@ bool made_of_two_folders(fs::path const& closed, unsigned user) {
     WARN("there is no C compiler `cc` here: no kernel of two folders is tried");
     return false;
   }
-  auto const compile = "umask 022 && cd " + closed.native() + R"( && cc -shared -fPIC -o library/libanswer.so library.c &&
+  auto const compile =
+      "umask 022 && cd " + closed.native() + R"( && cc -shared -fPIC -o library/libanswer.so library.c &&
     for form in '-shared -fPIC -o kernel/kernel.so' '-o kernel/program'; do
       cc $form kernel.c -Llibrary -lanswer '-Wl,-rpath,$ORIGIN/../library' || exit 1
     done)";
@@ -76,7 +77,8 @@ TEST_CASE("what a kernel is made of may lie in folders that its judge alone may 
     if (!made_of_two_folders(closed, at.user)) return;
     INFO(words(at));
     CHECK(judge_says(at, [&] {
-            auto kernel = isolated_kernel::open(closed / "kernel/kernel.so", "attest_attention", {}, test_files_here.runner);
+            auto kernel =
+                isolated_kernel::open(closed / "kernel/kernel.so", "attest_attention", {}, test_files_here.runner);
             if (!kernel) return 1;
             return run_once(kernel.value(), small_problem()).outcome == call_outcome::unknown_status ? 0 : 2;
           }) == 0);

@@ -22,9 +22,8 @@ problem::result<isolated_kernel> open_served(std::string const& name, isolation_
 }
 
 isolated_kernel served(std::string const& name, double seconds = 10) {
-  auto kernel = open_served(name, {.seconds = seconds,
-                                   .resting_seconds = seconds,
-                                   .process = {.resident_bytes = std::uint64_t{256} << 20}});
+  auto kernel = open_served(
+      name, {.seconds = seconds, .resting_seconds = seconds, .process = {.resident_bytes = std::uint64_t{256} << 20}});
   if (!kernel) FAIL(kernel.why().message());
   return std::move(kernel).value();
 }
@@ -139,10 +138,9 @@ TEST_CASE("what a served kernel does wrong is said as of a library", "[unit]") {
   }
   auto hung = served("hang", 0.5);
   CHECK(run_once(hung, small_problem()).outcome == call_outcome::hung);
-  for (auto const& [name, promise] : {std::pair("scales_q", promise::leaves_inputs),
-                                      std::pair("leaves_ftz", promise::restores_environment),
-                                      std::pair("writes_gap", promise::leaves_gaps),
-                                      std::pair("writes_descriptor", promise::leaves_descriptors)}) {
+  for (auto const& [name, promise] :
+       {std::pair("scales_q", promise::leaves_inputs), std::pair("leaves_ftz", promise::restores_environment),
+        std::pair("writes_gap", promise::leaves_gaps), std::pair("writes_descriptor", promise::leaves_descriptors)}) {
     auto kernel = served(name);
     auto const report = run_once(kernel, small_problem(), {.memory = {.row_gap = 2}});
     INFO(name << ": " << report.sentence);
@@ -177,8 +175,8 @@ TEST_CASE("a program that cannot serve says why, and one that is no server is to
   REQUIRE(!refused);
   CHECK_THAT(refused.why().message(), Contains("cannot serve its kernel: ") && Contains("no_such_library"));
   auto const open = [](char const* program, std::vector<std::string> arguments) {
-    auto const kernel =
-        isolated_kernel::open(kernel_library{.path = program, .arguments = std::move(arguments)}, {}, ATTEST_TEST_RUNNER);
+    auto const kernel = isolated_kernel::open(kernel_library{.path = program, .arguments = std::move(arguments)}, {},
+                                              ATTEST_TEST_RUNNER);
     REQUIRE(!kernel);
     return kernel.why().message();
   };
@@ -186,7 +184,8 @@ TEST_CASE("a program that cannot serve says why, and one that is no server is to
   CHECK_THAT(open("/bin/sh", {"-c", "echo no kernel here; exit 3"}),
              Contains("exited with code 3 while it was loaded after it said 'no kernel here'"));
   CHECK_THAT(open("/no/such/program", {}), Contains("there is no such file"));
-  CHECK_THAT(open(ATTEST_TEST_KERNELS "/naive.so", {}), Contains("cannot be") || Contains("cannot serve") || Contains("crashed"));
+  CHECK_THAT(open(ATTEST_TEST_KERNELS "/naive.so", {}),
+             Contains("cannot be") || Contains("cannot serve") || Contains("crashed"));
 }
 
 TEST_CASE("a process that serves already answers several kernels of the judge in turn", "[unit]") {

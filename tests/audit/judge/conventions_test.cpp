@@ -1,11 +1,10 @@
 // Kernels that document other conventions than docs/semantics.md are judged by theirs, and refuted where they break
 // them.
-#include "audit/judge/by_law.hpp"
-
 #include <cmath>
 #include <limits>
 
 #include "audit/cases/case.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/tensors/elements.hpp"
@@ -95,7 +94,8 @@ TEST_CASE("weights of keys behind the length are 0, whatever the contract says o
   }
 }
 
-TEST_CASE("scores beyond the range of a type may be NaN in a row that hides them: no convention has it judged", "[unit]") {
+TEST_CASE("scores beyond the range of a type may be NaN in a row that hides them: no convention has it judged",
+          "[unit]") {
   answered_draft answered(problem::element_type::f32);
   answered.draft.mask.reset();
   answered.draft.bias = audit::owned_tensor::compact(problem::element_type::f32, {1, 2, 3, 5});

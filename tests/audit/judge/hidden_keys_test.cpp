@@ -82,8 +82,7 @@ TEST_CASE("a NaN at a key that every query sees leaves nothing open, whatever co
   for (double const odd : {nan, infinity}) {
     audit::store(*biased.bias, 7, odd);
     CHECK_FALSE(is_open(biased));
-    CHECK(audit::judge_by_law(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed ==
-          0);
+    CHECK(audit::judge_by_law(audit::owned_problem::of_valid(biased), builtin_answer(biased), claim).failed == 0);
   }
   audit::store(*biased.bias, 0, -infinity);
   CHECK(is_open(biased));

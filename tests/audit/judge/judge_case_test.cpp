@@ -1,5 +1,4 @@
 // Every output of every call of a case is judged against its own truth: a relation to the first call is asked besides.
-#include "audit/cause/explain.hpp"
 #include "audit/judge/judge_case.hpp"
 
 #include <algorithm>
@@ -7,9 +6,10 @@
 #include <set>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/case.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/random.hpp"
+#include "audit/cause/explain.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "tests/support/builtin_kernel.hpp"

@@ -60,7 +60,8 @@ TEST_CASE("of outputs that are wrong everywhere some rows of every head are judg
   CHECK(heads.size() == 3);
 }
 
-TEST_CASE("outputs that are wrong everywhere are judged in at most ten times the processor time of right ones", "[unit]") {
+TEST_CASE("outputs that are wrong everywhere are judged in at most ten times the processor time of right ones",
+          "[unit]") {
   auto const problem = audit::owned_problem::of_valid(make_problem({.hk = 2, .n = 512, .m = 512, .d = 64, .dv = 64}));
   audit::contract const claim = builtin_claim(problem.instance());
   audit::owned_outputs outputs;
@@ -121,8 +122,10 @@ TEST_CASE("rows that are no query of their entry are not judged, in slots and pa
     audit::owned_problem const problem = audit::owned_problem::of_valid(std::move(draft));
     audit::owned_outputs const outputs = audit::zero_outputs(problem);
     std::int64_t const of_row = 8 + 1;
-    for (auto const& [row, is_query] : {std::pair{audit::row_index{1, 0, 1}, true}, {audit::row_index{1, 0, 2}, false},
-                                        {audit::row_index{1, 0, 4}, false}, {audit::row_index{0, 0, 4}, true}}) {
+    for (auto const& [row, is_query] : {std::pair{audit::row_index{1, 0, 1}, true},
+                                        {audit::row_index{1, 0, 2}, false},
+                                        {audit::row_index{1, 0, 4}, false},
+                                        {audit::row_index{0, 0, 4}, true}}) {
       CAPTURE(packed, row.b, row.i);
       for (audit::conventions::row const of_empty : {audit::conventions::row::zero, audit::conventions::row::nan}) {
         audit::contract claim = *audit::find_contract("f32");

@@ -39,7 +39,8 @@ bool is_visible(audit::problem_draft const& p, std::int64_t b, std::int64_t h, s
   if (p.band.right >= 0 && at > p.band.right) return false;
   if (!p.mask) return true;
   auto const& n = p.mask->layout.shape;
-  return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i, j)] != 0;
+  return p.mask->as<std::uint8_t>()[audit::offset_of(*p.mask, n[0] == 1 ? 0 : b, n[1] == 1 ? 0 : h, n[2] == 1 ? 0 : i,
+                                                     j)] != 0;
 }
 
 TEST_CASE("every element of O, LSE and weights is within the kernel's own bound", "[property]") {
@@ -72,7 +73,8 @@ TEST_CASE("every element by dot products of bf16 is within their own bound", "[p
     RC_ASSERT(judged.undecided == 0);
   };
   property("fast::dot_product_model holds", [&](recipe const& r) { holds(r); });
-  property("fast::dot_product_model holds for entries, sinks and block masks", [&](recipe const& r) { holds(with_entries(r)); });
+  property("fast::dot_product_model holds for entries, sinks and block masks",
+           [&](recipe const& r) { holds(with_entries(r)); });
 }
 
 TEST_CASE("rows of weights sum to 1, or to 0 where no key is visible", "[property]") {
@@ -130,8 +132,10 @@ TEST_CASE("masked keys are never read", "[property]") {
           for (std::int64_t h = hk * r.groups; h < (hk + 1) * r.groups; ++h)
             for (std::int64_t i = 0; i < r.n; ++i) seen = seen || is_visible(clean, b, h, i, j);
           if (seen) continue;
-          for (std::int64_t t = 0; t < r.d; ++t) audit::store(poisoned.k, audit::offset_of(poisoned.k, b, hk, j, t), NAN);
-          for (std::int64_t c = 0; c < r.dv; ++c) audit::store(poisoned.v, audit::offset_of(poisoned.v, b, hk, j, c), NAN);
+          for (std::int64_t t = 0; t < r.d; ++t)
+            audit::store(poisoned.k, audit::offset_of(poisoned.k, b, hk, j, t), NAN);
+          for (std::int64_t c = 0; c < r.dv; ++c)
+            audit::store(poisoned.v, audit::offset_of(poisoned.v, b, hk, j, c), NAN);
         }
     audit::owned_outputs const x = builtin_answer(clean), y = builtin_answer(poisoned);
     RC_ASSERT(x.o->bytes == y.o->bytes);

@@ -2,10 +2,10 @@
 // instruction set. The best ratio is in claims.md.
 #include <iostream>
 
-#include "fast/attention.hpp"
 #include "fast/algorithm/model.hpp"
-#include "tests/support/attacked_row.hpp"
+#include "fast/attention.hpp"
 #include "tests/fast/case.hpp"
+#include "tests/support/attacked_row.hpp"
 
 using namespace attest;
 using namespace attest::tests;

@@ -72,7 +72,8 @@ TEST_CASE("both tiers bound an LSE in base 2 by log2 e times the bound with thre
           return audit::judge(problem.instance(), lse, claim, std::array{audit::row_index{0, 0, i}}).failed;
         };
         double const inside = std::nextafter(static_cast<float>(exact + side * bound), static_cast<float>(exact)),
-                     outside = std::nextafter(static_cast<float>(exact + side * bound * 1.000001), static_cast<float>(side) * 1e30f);
+                     outside = std::nextafter(static_cast<float>(exact + side * bound * 1.000001),
+                                              static_cast<float>(side) * 1e30f);
         CHECK(judged(inside) == 0);
         CHECK(judged(outside) == 1);
       }

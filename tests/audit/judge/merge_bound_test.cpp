@@ -66,15 +66,16 @@ double lse_of_part(int kind, std::int64_t s, std::mt19937_64& random) {
 }
 
 /// The numbers of a float32 merge of one row as kernels write it: rising or falling, online or with the maximum first,
-/// by exp or exp2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions. The LSE of the parts
-/// and of the merge are natural or in base 2.
+/// by exp or exp2, divided at the end or before the sum; each exp is up to 7u off, in drawn directions. The LSE of the
+/// parts and of the merge are natural or in base 2.
 struct float_merge {
   bool falling, online, by_exp2, weights_first;
   bool in_base_2 = false;
 
   float exp(float x, std::mt19937_64& random) const {
     float const in_its_base = by_exp2 == in_base_2 ? x : by_exp2 ? x * 1.44269504f : x * 0.693147181f;
-    double const exact = by_exp2 ? std::exp2(static_cast<double>(in_its_base)) : std::exp(static_cast<double>(in_its_base));
+    double const exact =
+        by_exp2 ? std::exp2(static_cast<double>(in_its_base)) : std::exp(static_cast<double>(in_its_base));
     double const push = x == 0 ? 0 : random() % 2 == 0 ? 0x7p-24 : -0x7p-24;
     return static_cast<float>(exact * (1 + push));
   }
@@ -118,7 +119,16 @@ struct float_merge {
 /// sigmoids with max + log(1 + exp(−|L − L_b|)). With `narrow`, O is rounded to bf16 between two merges, and a chain
 /// begins with the empty state. Parts that saw nothing are merged as the others, but not by a sigmoid.
 struct lse_merge {
-  enum class form { chain, tree, undivided, undivided_chain, sigmoid_chain, sigmoid_tree, two_sigmoids_chain, two_sigmoids_tree } how;
+  enum class form {
+    chain,
+    tree,
+    undivided,
+    undivided_chain,
+    sigmoid_chain,
+    sigmoid_tree,
+    two_sigmoids_chain,
+    two_sigmoids_tree
+  } how;
   bool narrow = false;
   float_merge numbers{};
   struct state {
@@ -224,7 +234,8 @@ contract with_narrow_states(contract claim) {
 }
 
 /// No element of an answer is outside the bound of its contract, and every one is judged.
-void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which, contract const& claim) {
+void check_answer(owned_problem const& merge, owned_outputs const& answer, std::string const& which,
+                  contract const& claim) {
   auto const found = judge_by_law(merge, answer, claim);
   INFO(which << ": " << found.max_error_in_bounds << " bounds");
   CHECK(found.failed == 0);
@@ -255,9 +266,9 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
         store(o, 3 * at + 2, unread ? std::nan("") : normal(random) * (row % 2 == 0 ? 1 : 1000));
       }
     made.o = o.bytes, made.lse = lse.bytes;
-    std::string const which =
-        std::string(problem::name_of(type)) + (base == problem::log_base::two ? " in base 2, " : ", ") +
-        std::to_string(parts) + " parts, form " + std::to_string(kind);
+    std::string const which = std::string(problem::name_of(type)) +
+                              (base == problem::log_base::two ? " in base 2, " : ", ") + std::to_string(parts) +
+                              " parts, form " + std::to_string(kind);
     owned_problem const merge = owned_problem::of_valid(merge_draft(made, type));
     auto const preset = [&](char const* name) {
       contract claim = *find_contract(name);
@@ -269,21 +280,24 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
     if (!in_base_2) check_answer(merge, merged_by_builtin<E>(made), which + ", built-in", claim);
     if constexpr (std::is_same_v<E, float>) {
       using enum lse_merge::form;
-      float_merge const numbers{.falling = false, .online = false, .by_exp2 = in_base_2, .weights_first = false,
-                                .in_base_2 = in_base_2};
+      float_merge const numbers{
+          .falling = false, .online = false, .by_exp2 = in_base_2, .weights_first = false, .in_base_2 = in_base_2};
       contract undivided_levels = preset("merge-f32-split");
       undivided_levels.fixed.merge_levels = static_cast<int>(parts);
       check_answer(merge, merged_by(lse_merge{undivided, false, numbers}, made, random), which + ", undivided",
                    preset("merge-f32-split"));
-      check_answer(merge, merged_by(lse_merge{chain, false, numbers}, made, random), which + ", pairs", preset("merge-f32-ring"));
-      check_answer(merge, merged_by(lse_merge{tree, false, numbers}, made, random), which + ", a tree", preset("merge-f32-ring"));
+      check_answer(merge, merged_by(lse_merge{chain, false, numbers}, made, random), which + ", pairs",
+                   preset("merge-f32-ring"));
+      check_answer(merge, merged_by(lse_merge{tree, false, numbers}, made, random), which + ", a tree",
+                   preset("merge-f32-ring"));
       if (parts <= 64)  // beyond, H4 has no bound for so many states
         for (auto const how : {chain, tree})
           check_answer(merge, merged_by(lse_merge{how, true, numbers}, made, random),
                        which + (how == tree ? ", a tree in bf16" : ", pairs in bf16"),
                        with_narrow_states(preset("merge-f32-ring")));
       if (parts <= 257)  // beyond, H4 has no bound for so many levels
-        check_answer(merge, merged_by(lse_merge{undivided_chain, false, numbers}, made, random), which + ", undivided pairs", undivided_levels);
+        check_answer(merge, merged_by(lse_merge{undivided_chain, false, numbers}, made, random),
+                     which + ", undivided pairs", undivided_levels);
       contract two_sigmoids = preset("merge-f32-sigmoid");
       two_sigmoids.fixed.merge = problem::split_merge::sigmoid;
       if (parts <= 257)  // beyond, the LSE of so many merges has no bound
@@ -294,16 +308,16 @@ void attack(std::int64_t parts, std::int64_t rows, problem::log_base base = prob
             if (parts > 64 && (narrow || (kind == 4 && form.one_sigmoid()))) continue;
             contract const under = form.two_sigmoids() ? two_sigmoids : preset("merge-f32-sigmoid");
             check_answer(merge, merged_by(form, made, random),
-                         which + (form.two_sigmoids() ? ", two sigmoids" : ", a sigmoid") + (form.in_a_tree() ? " in a tree" : "") +
-                             (narrow ? " in bf16" : ""),
+                         which + (form.two_sigmoids() ? ", two sigmoids" : ", a sigmoid") +
+                             (form.in_a_tree() ? " in a tree" : "") + (narrow ? " in bf16" : ""),
                          narrow ? with_narrow_states(under) : under);
           }
       for (unsigned way = 0; way < 16; ++way)
-        check_answer(
-            merge,
-            merged_by(float_merge{(way & 1) != 0, (way & 2) != 0, (way & 4) != 0, (way & 8) != 0 && (way & 2) == 0, in_base_2},
-                      made, random),
-            which + ", way " + std::to_string(way), claim);
+        check_answer(merge,
+                     merged_by(float_merge{(way & 1) != 0, (way & 2) != 0, (way & 4) != 0,
+                                           (way & 8) != 0 && (way & 2) == 0, in_base_2},
+                               made, random),
+                     which + ", way " + std::to_string(way), claim);
     }
   }
 }
@@ -324,7 +338,8 @@ TEST_CASE("a combine without a division is refuted by merge-f32 and certified by
   CHECK(failed("merge-f32-split") == 0);
 }
 
-TEST_CASE("O that is rounded between merges is refuted by the preset of rings and certified by a contract that says so", "[unit]") {
+TEST_CASE("O that is rounded between merges is refuted by the preset of rings and certified by a contract that says so",
+          "[unit]") {
   merge_parts made{.parts = 3, .b = 1, .hq = 1, .n = 1, .dv = 1, .type = element_type::f32};
   owned_tensor o = owned_tensor::compact(element_type::f32, {3}), lse = o;
   store(o, 0, 1), store(o, 1, 1.0078125), store(o, 2, 3);

@@ -1,8 +1,8 @@
 // Weights read through V: what judge_read_weights says of answers that no bound of an element is asked about.
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract.hpp"
-#include "audit/tensors/elements.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
@@ -78,7 +78,8 @@ TEST_CASE("weights read through V: a negative weight is named, and so is a sum t
   probe.set(probe.seen, -0.01);
   found = probe.judged();
   bool negative = false;
-  for (audit::violation const& v : found.violations) negative = negative || v.sentence.find("never negative") != std::string::npos;
+  for (audit::violation const& v : found.violations)
+    negative = negative || v.sentence.find("never negative") != std::string::npos;
   CHECK(negative);
 }
 

@@ -172,8 +172,7 @@ TEST_CASE("the mean of V is inside its bounds at a large softcap, and certifies 
 
 TEST_CASE("without the softcap the mean of V is refuted, and an honest answer has sharp elements", "[unit]") {
   problem_draft const draft = gaussian(4, 9, 8, 5);
-  owned_outputs const honest =
-      answer<float>(draft, *find_contract("f32"), [](double exact, double) { return exact; });
+  owned_outputs const honest = answer<float>(draft, *find_contract("f32"), [](double exact, double) { return exact; });
   CHECK(judged(draft, mean_of_v(draft), "f32").failed > 0);
   judgement found = judged(draft, honest, "f32");
   CHECK(found.failed == 0);
@@ -183,7 +182,8 @@ TEST_CASE("without the softcap the mean of V is refuted, and an honest answer ha
   CHECK_FALSE(has(as_text(certified), "no sharp element"));
 }
 
-TEST_CASE("one output without a sharp element is enough to leave the audit undecided, whatever the others say", "[unit]") {
+TEST_CASE("one output without a sharp element is enough to leave the audit undecided, whatever the others say",
+          "[unit]") {
   judgement found;
   found.by_theorem = 12;
   for (int n = 0; n < 10; ++n) found.sharpness[0][0].add(1e-6, 1, false);

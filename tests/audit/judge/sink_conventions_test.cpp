@@ -107,8 +107,8 @@ TEST_CASE("the LSE counts the sink, or does not, as the contract says", "[unit]"
     std::vector<audit::row_index> const some{{0, 0, 1}, {0, 1, 1}};
     audit::contract claim = *audit::find_contract(type == problem::element_type::f64 ? "f64" : "f32");
     claim.conventions = excluded;
-    audit::judgement const two = audit::judge_by_law(audit::owned_problem::of_valid(answered.draft),
-                                                             {.lse = of_keys.lse}, claim, some);
+    audit::judgement const two =
+        audit::judge_by_law(audit::owned_problem::of_valid(answered.draft), {.lse = of_keys.lse}, claim, some);
     CHECK(two.failed == 0);
     CHECK(two.judged() == 2);
   }

@@ -9,8 +9,8 @@
 #include <tbb/global_control.h>
 
 #include "audit/judge/judge_outputs.hpp"
-#include "audit/report/html/page.hpp"
 #include "audit/report/file/json_write.hpp"
+#include "audit/report/html/page.hpp"
 #include "audit/report/text.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/problem_draft.hpp"
@@ -47,7 +47,8 @@ owned_outputs answer(problem_draft const& draft, Stored&& stored) {
   rows.each(0, 0, 0, s.n, [&](reference::machine::certified_row const& row) {
     REQUIRE_FALSE(row.handed_over);
     for (std::size_t c = 0; c < row.o.size(); ++c)
-      store(*outputs.o, static_cast<std::size_t>(row.i * s.dv) + c, stored(row.o[c], row.o_low.empty() ? 0 : row.o_low[c]));
+      store(*outputs.o, static_cast<std::size_t>(row.i * s.dv) + c,
+            stored(row.o[c], row.o_low.empty() ? 0 : row.o_low[c]));
   });
   return outputs;
 }
@@ -71,7 +72,8 @@ judgement hundred_calls(char const* preset, Stored&& stored) {
   judgement sum;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     problem_draft const draft = gaussian(seed, problem::type_of<T>);
-    sum.merge(judge(problem::make_instance(draft.arguments()).value(), answer<T>(draft, stored), *find_contract(preset)));
+    sum.merge(
+        judge(problem::make_instance(draft.arguments()).value(), answer<T>(draft, stored), *find_contract(preset)));
   }
   return sum;
 }
@@ -88,8 +90,8 @@ void check_cut_is_noted(char const* preset) {
   CHECK(honest.failed == 0);
   CHECK(of_o(honest, type).calls.count == 100);
   CHECK(of_o(honest, type).rows == 800);
-  // Those whose exact value is known to 2⁻¹⁶ ulp count: doubles do not know as much of small sums in f32. Elsewhere all do
-  // but a few subnormals of f16.
+  // Those whose exact value is known to 2⁻¹⁶ ulp count: doubles do not know as much of small sums in f32. Elsewhere all
+  // do but a few subnormals of f16.
   CHECK(of_o(honest, type).elements > (std::is_same_v<T, float> ? 800 * 16 * 9 / 10 : 800 * 16 - 10));
   CHECK_FALSE(of_o(honest, type).is_worth_a_note());
   report const right = tests::report_of(honest, "accuracy");
@@ -119,8 +121,8 @@ TEST_CASE("outputs that are cut to their type are certified and noted, rounded o
   check_cut_is_noted<problem::f16>("f16");
 }
 
-// Summed one after the other, 128 times 1 + 2⁻⁹ + 2⁻²⁰ in f32 is too small by 6 units, in every call: that is a property of
-// this number, and the drawn inputs have it in many calls.
+// Summed one after the other, 128 times 1 + 2⁻⁹ + 2⁻²⁰ in f32 is too small by 6 units, in every call: that is a
+// property of this number, and the drawn inputs have it in many calls.
 TEST_CASE("columns of V that hold one number are not counted", "[unit]") {
   judgement sum;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -128,7 +130,8 @@ TEST_CASE("columns of V that hold one number are not counted", "[unit]") {
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal;
     fill(draft.v, [&](auto, auto, auto, auto c) { return c < 4 ? normal(random) : 1 + 0x1p-9 + 0x1p-20; });
-    auto const outputs = answer<float>(draft, [](double x, double) { return x == 1 + 0x1p-9 + 0x1p-20 ? x - 6 * 0x1p-23 : x; });
+    auto const outputs =
+        answer<float>(draft, [](double x, double) { return x == 1 + 0x1p-9 + 0x1p-20 ? x - 6 * 0x1p-23 : x; });
     sum.merge(judge(problem::make_instance(draft.arguments()).value(), outputs, *find_contract("f32")));
   }
   CHECK(sum.failed == 0);
@@ -198,8 +201,7 @@ TEST_CASE("sums are the same bits in any order, of calls and of threads", "[unit
     part.add(call);
   }
   systematic_error forwards, backwards;
-  for (std::size_t n = 0; n < parts.size(); ++n)
-    forwards.merge(parts[n]), backwards.merge(parts[parts.size() - 1 - n]);
+  for (std::size_t n = 0; n < parts.size(); ++n) forwards.merge(parts[n]), backwards.merge(parts[parts.size() - 1 - n]);
   CHECK(forwards == backwards);
 
   problem_draft draft = gaussian(5, problem::element_type::f32);

@@ -1,10 +1,12 @@
 // What the file of `attest reference` says of sinks, and of merges, under the conventions of a contract.
-#include "audit/oracle/reference.hpp"
 #include <cmath>
 #include <limits>
 #include <random>
+
 #include <unistd.h>
+
 #include "audit/judge/row_law.hpp"
+#include "audit/oracle/reference.hpp"
 #include "audit/oracle/solve.hpp"
 #include "audit/support/files.hpp"
 #include "audit/tensors/elements.hpp"
@@ -82,7 +84,8 @@ TEST_CASE("the reference of a merge under a contract whose LSE is in base 2 has 
   owned_tensor o = owned_tensor::compact(element_type::f32, {3}), lse = o;
   for (std::size_t s = 0; s < 3; ++s) store(o, s, static_cast<double>(s + 1)), store(lse, s, s == 2 ? 1 : 0);
   parts.o = o.bytes, parts.lse = lse.bytes;
-  std::vector<problem_file_entry> const entries{{"", owned_problem::of_valid(merge_draft(parts, element_type::f32)), {}, {}}};
+  std::vector<problem_file_entry> const entries{
+      {"", owned_problem::of_valid(merge_draft(parts, element_type::f32)), {}, {}}};
   tests::scratch_folder const folder("merge-base");
   fs::path const path = folder.path / "merge.safetensors";
   REQUIRE_FALSE(write_file(path, problem_file_bytes(entries).value()).has_value());

@@ -1,9 +1,10 @@
 // attest solve --digits: wider enclosures where narrow ones leave a decimal open.
-#include <unistd.h>
+#include "audit/oracle/solve.hpp"
 
 #include <filesystem>
 
-#include "audit/oracle/solve.hpp"
+#include <unistd.h>
+
 #include "tests/support/catch.hpp"
 
 namespace {
@@ -18,7 +19,8 @@ struct tensor {
 
 /// The text of `solve --digits` for one query, or the error.
 problem::result<audit::solution> digits_of(tensor const& q, tensor const& k, tensor const& v, int digits) {
-  fs::path const path = fs::temp_directory_path() / ("attest_solve_test_" + std::to_string(::getpid()) + ".safetensors");
+  fs::path const path =
+      fs::temp_directory_path() / ("attest_solve_test_" + std::to_string(::getpid()) + ".safetensors");
   audit::safetensor_map map;
   auto const add = [&](std::string const& name, tensor const& x) {
     map[name] = {"F32", x.shape, std::as_bytes(std::span(x.values))};

@@ -109,7 +109,8 @@ TEST_CASE("there are 500 vectors and more, of every check, class and element typ
   CHECK(bytes <= 3'000'000);
   for (audit::check const& check : audit::checks()) {
     INFO(check.name);
-    bool const has_vectors = check.name != "real-data" && check.name != "merge" && std::ranges::count(audit::checks_of_forms, check.name) == 0 &&
+    bool const has_vectors = check.name != "real-data" && check.name != "merge" &&
+                             std::ranges::count(audit::checks_of_forms, check.name) == 0 &&
                              std::ranges::count(audit::checks_of_groups, check.name) == 0 &&
                              std::ranges::count(audit::checks_of_version_2, check.name) == 0;
     CHECK(checks.contains(std::string(check.name)) == has_vectors);

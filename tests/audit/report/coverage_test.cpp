@@ -1,18 +1,19 @@
 // What an audit covered: the counts of small examples by hand, shards that add up to the whole, the sentences.
+#include "audit/report/coverage/coverage.hpp"
+
 #include <cmath>
 #include <set>
 
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
-#include "audit/report/coverage/coverage.hpp"
 #include "audit/report/coverage/coverage_json.hpp"
 #include "audit/report/coverage/coverage_words.hpp"
-#include "audit/report/html/page.hpp"
+#include "audit/report/coverage/refusal_pattern.hpp"
 #include "audit/report/file/join.hpp"
 #include "audit/report/file/json_write.hpp"
+#include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
-#include "audit/report/coverage/refusal_pattern.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/support/markup.hpp"
@@ -28,14 +29,10 @@ bool has(std::string const& text, std::string const& part) { return text.find(pa
 constexpr call_replies refused{.call = reply::refused};
 
 /// Without features: equal heads, dv = d, d a multiple of 8, n = m.
-call_form plain(feature_set options = {}) {
-  return {.size = {1, 8, 8, 64, 64, 64, 64}, .options = options};
-}
+call_form plain(feature_set options = {}) { return {.size = {1, 8, 8, 64, 64, 64, 64}, .options = options}; }
 
 /// One query for 4096 keys: `unequal`.
-call_form decode(feature_set options = {}) {
-  return {.size = {1, 8, 8, 1, 4096, 64, 64}, .options = options};
-}
+call_form decode(feature_set options = {}) { return {.size = {1, 8, 8, 1, 4096, 64, 64}, .options = options}; }
 
 std::pair<std::int64_t, std::int64_t> met(combination_counts const& counts) {
   return {counts.pairs.met, counts.triples.met};
@@ -124,8 +121,8 @@ TEST_CASE("a feature is refused alone where it was asked without others and no c
   of.add(plain({feature::mask, feature::softcap}), refused);
   CHECK(of.refused_alone() == std::vector{feature::causal});
   // causal + softcap is the refusal of causal; bias + alibi may be the refusal of either.
-  CHECK(of.refused_together() == std::vector<std::pair<feature, feature>>{{feature::mask, feature::softcap},
-                                                                         {feature::bias, feature::alibi}});
+  CHECK(of.refused_together() ==
+        std::vector<std::pair<feature, feature>>{{feature::mask, feature::softcap}, {feature::bias, feature::alibi}});
   CHECK(of.support(feature::causal).any == reply_count{2, 0});
   CHECK(of.support(feature::causal).only == reply_count{1, 0});
   CHECK(of.support(feature::softcap, feature::causal).only == reply_count{1, 0});
@@ -149,8 +146,9 @@ TEST_CASE("support that is required is missing where it is refused, withheld or 
 
 TEST_CASE("the rule of three holds for the numbers that it names", "[unit]") {
   CHECK_FALSE(rarity_words(2));
-  CHECK(has(*rarity_words(812), "812 numbered draws were answered and none is wrong; a defect that strikes a fraction "
-                                "p of such draws would have been met with 95 % for p ≥ 3/812 (one draw in 270)"));
+  CHECK(has(*rarity_words(812),
+            "812 numbered draws were answered and none is wrong; a defect that strikes a fraction "
+            "p of such draws would have been met with 95 % for p ≥ 3/812 (one draw in 270)"));
   for (double draws = 3; draws < 1e7; draws *= 1.7) CHECK(std::pow(1 - 3 / draws, draws) < 0.05);
 }
 
@@ -161,8 +159,9 @@ asked_call draw_call() {
   };
   asked_call call;
   std::int64_t const kv_heads = draw({0, 1, 2, 8});
-  call.form.size = {draw({0, 1, 3, 16, 200}), kv_heads * draw({1, 2, 5, 12}), kv_heads,          draw({0, 1, 16, 17, 5000}),
-                    draw({0, 1, 16, 1025}),   draw({0, 8, 80, 300}),         draw({0, 8, 80, 300})};
+  call.form.size = {draw({0, 1, 3, 16, 200}),   kv_heads * draw({1, 2, 5, 12}), kv_heads,
+                    draw({0, 1, 16, 17, 5000}), draw({0, 1, 16, 1025}),         draw({0, 8, 80, 300}),
+                    draw({0, 8, 80, 300})};
   for (int n = *rc::gen::inRange(0, 4); n > 0; --n)
     call.form.options.add(static_cast<feature>(*rc::gen::inRange<std::size_t>(4, feature_count)));
   call.form.threads = *rc::gen::inRange(0, 70);
@@ -171,8 +170,8 @@ asked_call draw_call() {
   return call;
 }
 
-/// The report of an audit that made these calls: two thirds are inputs of check "masks", the others draws. Of the outputs of
-/// call n there are n + 1 elements judged.
+/// The report of an audit that made these calls: two thirds are inputs of check "masks", the others draws. Of the
+/// outputs of call n there are n + 1 elements judged.
 report report_of(std::vector<asked_call> const& calls, std::int64_t index, std::int64_t of,
                  std::vector<std::string> const& required = {}) {
   report result;
@@ -252,10 +251,11 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
   std::vector<asked_call> calls(12, asked_call{plain({feature::causal, feature::mask}), {}});
   calls.push_back({plain({feature::softcap}), refused});
   report single = report_of(calls, 1, 1);
-  std::string const covered = "covered: 12 of 13 calls were answered; they had 1 of 304 pairs and 0 of 1,949 triples "
-                              "of features, 28 of 874 pairs and 56 of 9,558 triples of classes of sizes, and 16 of 1,213 "
-                              "pairs and 64 of 37,147 triples of features and classes; 91 of 182 output elements were "
-                              "judged";
+  std::string const covered =
+      "covered: 12 of 13 calls were answered; they had 1 of 304 pairs and 0 of 1,949 triples "
+      "of features, 28 of 874 pairs and 56 of 9,558 triples of classes of sizes, and 16 of 1,213 "
+      "pairs and 64 of 37,147 triples of features and classes; 91 of 182 output elements were "
+      "judged";
   for (std::string const& note :
        {covered, std::string("the kernel refused: softcap"), *rarity_words(single.covered.draws_answered)}) {
     INFO(as_text(single));

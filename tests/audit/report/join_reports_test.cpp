@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
-#include "audit/report/html/page.hpp"
 #include "audit/report/file/join.hpp"
 #include "audit/report/file/json_write.hpp"
+#include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "tests/support/property.hpp"
@@ -34,9 +34,12 @@ void adorn(finding& into) {
   found.bound = draw_number(), found.error_in_bounds = draw_number();
   if (*rc::gen::inRange(0, 2)) {
     into.shrunk.emplace();
-    into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1}, into.shrunk->file = "f";
-    into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}}, {"k", {1, 1, 0, 2}, {}},
-                            {"sink", {2}, {draw_number(), draw_number()}}, {"o_parts", {2, 1, 1, 1, 1}, {draw_number(), draw_number()}}};
+    into.shrunk->what.sentence = "smaller, and still \"wrong\"", into.shrunk->sizes = {1, 1, 1, 1, 2, 1, 1},
+    into.shrunk->file = "f";
+    into.shrunk->inputs = {{"q", {1, 1, 1, 2}, {draw_number(), draw_number()}},
+                           {"k", {1, 1, 0, 2}, {}},
+                           {"sink", {2}, {draw_number(), draw_number()}},
+                           {"o_parts", {2, 1, 1, 1, 1}, {draw_number(), draw_number()}}};
   }
   if (*rc::gen::inRange(0, 2)) into.condition = "wrong from n = 129 on";
   if (*rc::gen::inRange(0, 2) == 0) {
@@ -105,7 +108,8 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
   result.kernel = "drawn", result.contract = "f32", result.seed = 5;
   if (of > 1) result.shard = {index, of};
   result.all_cases = static_cast<std::int64_t>(cases.size());
-  result.contracts = {*find_contract("f32")}, result.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
+  result.contracts = {*find_contract("f32")},
+  result.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
   result.contract_revision = 2, result.protections = {"a process of its own", "a limit"};
   result.not_asked = {{"other checks and cases", "--only"}};
   std::set<std::string, std::less<>> const waived{"lse"};
@@ -132,7 +136,7 @@ report report_of(std::vector<drawn_case> const& cases, std::int64_t index, std::
                                    .sentence = name + " is wrong"});
     result.curves.push_back({"keys", static_cast<double>(n), 0.5, drawn.failed, static_cast<std::int64_t>(n) + 1});
     collect.add_judgement(row, name, bug_class::accuracy, {1, 1, 1, 2, 3, 4, 5}, std::move(judged),
-                "attest audit --only " + name);
+                          "attest audit --only " + name);
     for (finding& found : result.findings)
       if (found.case_name == name) {
         violation const& original = drawn.adorned.what;
@@ -193,7 +197,8 @@ TEST_CASE("the shards of an audit of several kernels join to a report a kernel",
   });
 }
 
-TEST_CASE("the condition of a finding is said in every form of the report, and where there is none nothing is", "[property]") {
+TEST_CASE("the condition of a finding is said in every form of the report, and where there is none nothing is",
+          "[property]") {
   std::string const says = "wrong from n = 129 on";
   drawn_case failing{"masks", 10, true, false, false, false};
   for (bool const named : {true, false}) {

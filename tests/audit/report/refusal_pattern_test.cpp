@@ -1,5 +1,6 @@
 // The sentences about refusals that features do not explain.
 #include "audit/report/coverage/refusal_pattern.hpp"
+
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
@@ -36,18 +37,20 @@ TEST_CASE("a refusal from some size on is a bound", "[unit]") {
 }
 
 TEST_CASE("a refusal of 66 keys, and not of 65 and 67, is an interval", "[unit]") {
-  CHECK(refusal_patterns(asked_for({1, 65, 66, 67, 130}, [](auto m) { return m == 66; })) ==
-        sentences{"the kernel refused 2 of 10 calls whose features it supports: exactly those where m is 66 (answered at "
-                  "65 and 67)"});
+  CHECK(
+      refusal_patterns(asked_for({1, 65, 66, 67, 130}, [](auto m) { return m == 66; })) ==
+      sentences{"the kernel refused 2 of 10 calls whose features it supports: exactly those where m is 66 (answered at "
+                "65 and 67)"});
   CHECK(refusal_patterns(asked_for({1, 299, 300, 400, 500, 501}, [](auto m) { return m >= 300 && m <= 500; })) ==
         sentences{"the kernel refused 6 of 12 calls whose features it supports: exactly those where m is 300 to 500 "
                   "(answered at 299 and 501)"});
 }
 
 TEST_CASE("a refusal by residue has the smallest modulus that separates", "[unit]") {
-  CHECK(refusal_patterns(asked_for({1, 8, 12, 16, 41, 64, 65, 80}, [](auto m) { return m % 8 != 0; })) ==
-        sentences{"the kernel refused 8 of 16 calls whose features it supports: exactly those where m is no multiple of "
-                  "8"});
+  CHECK(
+      refusal_patterns(asked_for({1, 8, 12, 16, 41, 64, 65, 80}, [](auto m) { return m % 8 != 0; })) ==
+      sentences{"the kernel refused 8 of 16 calls whose features it supports: exactly those where m is no multiple of "
+                "8"});
   // 9, 25, 42, 49, 57, 73, 121 and 137 leave no smaller modulus than 64.
   CHECK(refusal_patterns(asked_for({1, 9, 25, 41, 42, 49, 57, 73, 105, 106, 121, 137, 169, 170},
                                    [](auto m) { return m % 64 == 41; })) ==
@@ -76,9 +79,10 @@ TEST_CASE("an output that is withheld from some size on is seen", "[unit]") {
   std::vector<asked_call> calls;
   for (std::int64_t const m : {1, 16, 1024, 1025, 4096})
     calls.push_back({decode(m), {.lse = m > 1024 ? reply::refused : reply::answered, .weights = reply::refused}});
-  CHECK(refusal_patterns(calls) ==
-        sentences{"the kernel withheld LSE in 2 of 5 calls whose features it supports: exactly those where m is 1,025 or "
-                  "more (answered at 1,024)"});
+  CHECK(
+      refusal_patterns(calls) ==
+      sentences{"the kernel withheld LSE in 2 of 5 calls whose features it supports: exactly those where m is 1,025 or "
+                "more (answered at 1,024)"});
 }
 
 TEST_CASE("what a feature explains is no pattern", "[unit]") {

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "audit/report/html/page.hpp"
-#include "audit/support/markup.hpp"
-#include "audit/report/text.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/svg/heatmap.hpp"
+#include "audit/report/text.hpp"
+#include "audit/support/markup.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -38,7 +38,8 @@ finding hostile_finding() {
   finding result;
   result.check = result.case_name = result.reproducer = result.what.sentence = hostile;
   result.what.bug_class = bug_class::accuracy, result.what.output = "o";
-  result.what.got = 0.5, result.what.truth_lower = 0.25, result.what.truth_upper = 0.25, result.what.bound = 1e-6, result.what.error_in_bounds = 2.5e5;
+  result.what.got = 0.5, result.what.truth_lower = 0.25, result.what.truth_upper = 0.25, result.what.bound = 1e-6,
+  result.what.error_in_bounds = 2.5e5;
   finding_pictures pictures;
   pictures.expected = pictures.applied.emplace(picture(1, 2, {0.25, 0.75}));
   pictures.masked = {false, true};
@@ -60,7 +61,11 @@ report hostile_report(verdict answer = verdict::refuted) {
   result.checks.push_back(row);
   if (answer == verdict::refuted) result.findings.push_back(hostile_finding());
   result.observations = {observation(hostile)}, result.relaxed = result.waived = {hostile};
-  result.curves = {{hostile, 1, 0.1, false}, {hostile, 2, infinity, true}, {hostile, 4, 0, false}, {hostile, 0, 1, false}, {hostile, nan, 1, false}};
+  result.curves = {{hostile, 1, 0.1, false},
+                   {hostile, 2, infinity, true},
+                   {hostile, 4, 0, false},
+                   {hostile, 0, 1, false},
+                   {hostile, nan, 1, false}};
   return result;
 }
 
@@ -93,17 +98,22 @@ TEST_CASE("no string of a report becomes markup, whatever the verdict and howeve
 TEST_CASE("a finding shows its numbers in decimal and hexadecimal, its inputs and its command", "[unit]") {
   report const single = hostile_report();
   std::string const page = as_html(std::span(&single, 1));
-  for (std::string const part : {"<td>0.25</td><td>0x1p-2</td>", "<td>0.5</td><td>0x1p-1</td>", "<td>1e-06</td>", "<td>(0.5)</td>", "Weights asked for", "Weights applied"})
+  for (std::string const part : {"<td>0.25</td><td>0x1p-2</td>", "<td>0.5</td><td>0x1p-1</td>", "<td>1e-06</td>",
+                                 "<td>(0.5)</td>", "Weights asked for", "Weights applied"})
     CHECK(has(page, part));
   CHECK(count(page, "class=\"heatmap\"") == 2);
 }
 
 TEST_CASE("the inputs of a finding are listed whatever number of axes they have", "[unit]") {
   report single = hostile_report();
-  single.findings.front().shrunk->inputs = {
-      {"sink", {3}, {1, 2, 3}},           {"scale", {1}, {4}},        {"q_lengths", {0}, {}},
-      {"mask", {2, 2}, {0, 1, 1, 0}},     {"q", {2, 1, 2}, {5, 6, 7, 8}}, {"k", {1, 2, 1, 1}, {0.5, 0.25}},
-      {"o_parts", {2, 1, 2, 1, 1}, {1, 2, 3, 4}}, {"none", {2, 0, 1, 1}, {}}};
+  single.findings.front().shrunk->inputs = {{"sink", {3}, {1, 2, 3}},
+                                            {"scale", {1}, {4}},
+                                            {"q_lengths", {0}, {}},
+                                            {"mask", {2, 2}, {0, 1, 1, 0}},
+                                            {"q", {2, 1, 2}, {5, 6, 7, 8}},
+                                            {"k", {1, 2, 1, 1}, {0.5, 0.25}},
+                                            {"o_parts", {2, 1, 2, 1, 1}, {1, 2, 3, 4}},
+                                            {"none", {2, 0, 1, 1}, {}}};
   std::string const page = as_html(std::span(&single, 1));
   auto const shows = [&](std::string const& name, std::string const& values) {
     INFO(name << ": " << values);
@@ -138,7 +148,8 @@ TEST_CASE("a heatmap crosses what cannot be: weights of masked keys, no weights,
     values[40] = wrong;
     CHECK(has(drawn(picture(9, 9, values), cells::errors), "class=\"cross\""));
   }
-  for (double const none : {nan, -3e-300, -infinity}) {  // not judged is not wrong; a report read from a file may say anything
+  for (double const none :
+       {nan, -3e-300, -infinity}) {  // not judged is not wrong; a report read from a file may say anything
     values[40] = none;
     CHECK(!has(drawn(picture(9, 9, values), cells::errors), "class=\"cross\""));
     CHECK(count(drawn(picture(9, 9, values), cells::errors), "<path class=\"unknown\"") == 1);
@@ -156,13 +167,21 @@ TEST_CASE("every cell of a heatmap is drawn once, and small ones carry their num
 
 TEST_CASE("a curve leaves out what has no place on a logarithmic axis", "[unit]") {
   std::string const usual = curve_svg("keys", {{"k", 0, {{1, 0.5, false}, {8, 0.25, false}}}});
-  CHECK(curve_svg("keys", {{"k", 0, {{0, 1, false}, {-1, 1, false}, {1, 0.5, false}, {nan, 1, true}, {infinity, 1, false}, {8, 0.25, false}}}}) == usual);
+  CHECK(curve_svg("keys", {{"k",
+                            0,
+                            {{0, 1, false},
+                             {-1, 1, false},
+                             {1, 0.5, false},
+                             {nan, 1, true},
+                             {infinity, 1, false},
+                             {8, 0.25, false}}}}) == usual);
   CHECK(count(curve_svg("keys", {{"k", 0, {{0, 1, false}}}}), "class=\"bound\"") == 1);
 }
 
 TEST_CASE("a curve has the bound, a line of its own for each kernel, and room for any number", "[unit]") {
   std::vector<plot_line> lines;
-  for (int style = 0; style < 8; ++style) lines.push_back({hostile, style, {{1, 0, false}, {4, 1e-30, false}, {16, infinity, true}}});
+  for (int style = 0; style < 8; ++style)
+    lines.push_back({hostile, style, {{1, 0, false}, {4, 1e-30, false}, {16, infinity, true}}});
   std::string const curve = curve_svg(hostile, lines);
   CHECK(count(curve, "class=\"bound\"") == 1);
   CHECK(count(curve, "class=\"line s") == 8);

@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
-#include "audit/report/html/page.hpp"
 #include "audit/report/file/join.hpp"
 #include "audit/report/file/json_write.hpp"
+#include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/markup.hpp"

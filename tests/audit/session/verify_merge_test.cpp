@@ -69,7 +69,8 @@ TEST_CASE("the roundings of scores that a contract about attention allows are no
 }
 
 TEST_CASE("a contract of logarithms to the base 2 judges merges of such LSEs", "[unit]") {
-  auto const natural = static_cast<float>(1 / (1 + std::exp(0.125))), in_base_2 = static_cast<float>(1 / (1 + std::exp2(0.125)));
+  auto const natural = static_cast<float>(1 / (1 + std::exp(0.125))),
+             in_base_2 = static_cast<float>(1 / (1 + std::exp2(0.125)));
   auto const verdict_in_base_2 = [](char const* name, float answer) {
     contract claim = *find_contract(name);
     claim.conventions.lse_base = problem::log_base::two;

@@ -1,8 +1,9 @@
 // A place means one file for as long as it lives, whatever other programs do with the name meanwhile.
+#include "audit/support/file_place.hpp"
+
 #include <filesystem>
 #include <fstream>
 
-#include "audit/support/file_place.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
 
@@ -47,7 +48,8 @@ TEST_CASE("two names of one file are one file", "[unit]") {
   make(folder.path / "file");
   fs::create_hard_link(folder.path / "file", folder.path / "hard");
   fs::create_symlink("file", folder.path / "soft");
-  auto const file = place_of(folder.path / "file"), hard = place_of(folder.path / "hard"), soft = place_of(folder.path / "soft");
+  auto const file = place_of(folder.path / "file"), hard = place_of(folder.path / "hard"),
+             soft = place_of(folder.path / "soft");
   REQUIRE(file);
   REQUIRE(hard);
   REQUIRE(soft);

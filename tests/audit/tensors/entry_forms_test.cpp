@@ -1,11 +1,12 @@
 // Packed and paged problems beside the same problem in slots: rows, outputs, files.
+#include "audit/tensors/entry_forms.hpp"
+
 #include <cstring>
 
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/judge/judge_outputs.hpp"
-#include "audit/tensors/entry_forms.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {

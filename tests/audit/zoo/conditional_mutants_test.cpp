@@ -167,8 +167,8 @@ TEST_CASE("a conditional mutant is wrong inside its condition, and honest to the
 
 TEST_CASE("every conditional mutant is asked on both sides of its edge, and there are 60 at least", "[unit]") {
   // Those that time or chance decides, that touch other memory or crash, have tests of their own.
-  std::set<std::string_view> asked{"after_a_minute", "one_call_in_10000", "writes_into_earlier_out", "shares_a_workspace",
-                                   "divides_by_no_heads"};
+  std::set<std::string_view> asked{"after_a_minute", "one_call_in_10000", "writes_into_earlier_out",
+                                   "shares_a_workspace", "divides_by_no_heads"};
   for (edge const& at : edges) asked.insert(at.name);
   std::set<std::string_view> mutants;
   for (zoo::specimen const& specimen : zoo::specimens())
@@ -238,8 +238,8 @@ TEST_CASE("a kernel that withholds LSE where it would be wrong is no mutant", "[
 }
 
 TEST_CASE("honest kernels that prepare their call answer as the kernel behind them", "[unit]") {
-  for (std::string_view const name : {"no_condition", "works_on_copies", "keeps_a_workspace",
-                                      "keeps_a_workspace_a_thread", "band_made_a_mask"}) {
+  for (std::string_view const name :
+       {"no_condition", "works_on_copies", "keeps_a_workspace", "keeps_a_workspace_a_thread", "band_made_a_mask"}) {
     INFO(name);
     zoo::specimen const& tested = mutant(name);
     CHECK(tested.is_honest());

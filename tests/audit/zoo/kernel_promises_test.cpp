@@ -3,9 +3,9 @@
 // design must not (tests/audit/zoo/plant_test.sh).
 #include <set>
 
+#include "audit/asking/real_data.hpp"
 #include "audit/cases/case.hpp"
 #include "audit/judge/judge_case.hpp"
-#include "audit/asking/real_data.hpp"
 #include "fast/simd/operations.hpp"
 #include "tests/support/guarded_call.hpp"
 #include "tests/support/property.hpp"
@@ -13,8 +13,8 @@
 namespace attest::tests {
 namespace {
 
-/// Nothing, or what is wrong. All calls of the case are judged as the audit judges them, each against the truth and all of
-/// them against each other; the built-in kernel is reproducible, too.
+/// Nothing, or what is wrong. All calls of the case are judged as the audit judges them, each against the truth and all
+/// of them against each other; the built-in kernel is reproducible, too.
 std::string fault_of(audit::audit_case const& kernel_case) {
   std::vector<std::optional<audit::owned_outputs>> answers(1 + kernel_case.further.size());
   auto const ask = [&](std::size_t at, audit::owned_problem const& problem, std::int32_t threads) {
@@ -98,7 +98,8 @@ TEST_CASE("the sentence encoder's layers come out right, on every instruction se
 }
 
 TEST_CASE("every check of the audit has cases here, of every element type", "[property]") {
-  for (auto const type : {problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16, problem::element_type::f16}) {
+  for (auto const type : {problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
+                          problem::element_type::f16}) {
     std::set<std::string, std::less<>> covered(audit::checks_of_forms.begin(), audit::checks_of_forms.end());
     covered.insert({"real-data", "merge"});  // f32 alone, below; asked of attest_merge
     for (audit::audit_case const& kernel_case : audit::generated_cases({.type = type, .seed = 1, .quick = true}))

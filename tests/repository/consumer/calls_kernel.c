@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static DLTensor tensor(float *data, int64_t *shape, int64_t *strides) {
+static DLTensor tensor(float* data, int64_t* shape, int64_t* strides) {
   DLTensor result = {.data = data, .device = {kDLCPU, 0}, .ndim = 4, .dtype = {kDLFloat, 32, 1}};
   result.shape = shape;
   result.strides = strides;
@@ -13,7 +13,8 @@ static DLTensor tensor(float *data, int64_t *shape, int64_t *strides) {
 int main(void) {
   float q[] = {1, 2}, k[] = {3, 4, 3, 4}, v[] = {1, 3}, o[] = {0};
   int64_t q_shape[] = {1, 1, 1, 2}, k_shape[] = {1, 1, 2, 2}, v_shape[] = {1, 1, 2, 1}, o_shape[] = {1, 1, 1, 1};
-  int64_t q_strides[] = {2, 2, 2, 1}, k_strides[] = {4, 4, 2, 1}, v_strides[] = {2, 2, 1, 1}, o_strides[] = {1, 1, 1, 1};
+  int64_t q_strides[] = {2, 2, 2, 1}, k_strides[] = {4, 4, 2, 1}, v_strides[] = {2, 2, 1, 1},
+          o_strides[] = {1, 1, 1, 1};
   DLTensor tq = tensor(q, q_shape, q_strides), tk = tensor(k, k_shape, k_strides), tv = tensor(v, v_shape, v_strides),
            to = tensor(o, o_shape, o_strides);
   attest_call call = {.abi_version = ATTEST_KERNEL_ABI, .q = &tq, .k = &tk, .v = &tv, .out = &to};

@@ -1,12 +1,12 @@
 // Two keys that match the query equally: the answer is the mean of their values, 2. Proven while this compiles, then
 // asked of the machine tier and of the fast kernel. One header is included by the name that it had before it moved.
+#include <cstdio>
+
 #include <attest/fast/attention.hpp>
 #include <attest/problem/instance.hpp>
 #include <attest/reference/attention/exactly.hpp>
 #include <attest/reference/ball.hpp>
 #include <attest/reference/machine/rows.hpp>
-
-#include <cstdio>
 
 namespace {
 

@@ -1,3 +1,6 @@
 #include <attest/kernel.h>
 
-attest_status attest_attention(const attest_call *call) { (void)call; return ATTEST_UNSUPPORTED; }
+attest_status attest_attention(attest_call const* call) {
+  (void)call;
+  return ATTEST_UNSUPPORTED;
+}

@@ -3,9 +3,9 @@
 #endif
 #include <attest/kernel.h>
 
-attest_status attest_attention(const attest_call *call) {
+attest_status attest_attention(attest_call const* call) {
   (void)call;
   return ATTEST_UNSUPPORTED;
 }
 
-const char *attest_kernel_name(void) { return "C89"; }
+char const* attest_kernel_name(void) { return "C89"; }

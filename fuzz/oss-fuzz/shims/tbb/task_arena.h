@@ -7,7 +7,9 @@ class task_arena {
  public:
   explicit task_arena(int) {}
   template <class F>
-  void execute(F const& f) { f(); }
+  void execute(F const& f) {
+    f();
+  }
 };
 
 namespace info {

@@ -11,7 +11,9 @@ class task_group {
  public:
   explicit task_group(task_group_context&) {}
   template <class F>
-  void run_and_wait(F& f) { f(); }
+  void run_and_wait(F& f) {
+    f();
+  }
 };
 
 inline bool is_current_task_group_canceling() { return false; }
