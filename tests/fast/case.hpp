@@ -1,15 +1,12 @@
-// Small attention problems that own their memory, the plainest possible answer to them, and how to run the kernel.
-// The certified reference judges the kernel elsewhere; here the truth is a two-pass loop in long double.
+// Small attention problems that own their memory, and how to run the kernel.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <optional>
 #include <random>
 #include <string_view>
-#include <vector>
 
 #include "fast/attention.hpp"
 #include "fast/simd/operations.hpp"
@@ -108,56 +105,6 @@ bool is_visible(problem::instance<T> const& instance, std::int64_t b, std::int64
   return j < instance.keys(b) && (!instance.mask() || instance.mask()(b, h, i, j) != 0) &&
          (!instance.block_mask() || instance.block_mask()(b, h, i / p.block_q, j / p.block_k) != 0) &&
          (left < 0 || -left <= offset) && (right < 0 || offset <= right);
-}
-
-struct plain_row {
-  std::vector<long double> o, weights;
-  long double lse = -std::numeric_limits<long double>::infinity();
-  long double largest_score = 0;
-};
-
-/// One row, two passes, long double.
-template <class T>
-plain_row plain_attention(problem::instance<T> const& instance, std::int64_t b, std::int64_t h, std::int64_t i) {
-  auto const& s = instance.size();
-  std::int64_t const kv = h / (s.hq / s.hk);
-  long double const scale =
-      instance.scale() ? static_cast<long double>(*instance.scale()) : 1 / std::sqrt(static_cast<long double>(s.d));
-  constexpr long double infinity = std::numeric_limits<long double>::infinity();
-  plain_row row{std::vector<long double>(static_cast<std::size_t>(s.dv)),
-                std::vector<long double>(static_cast<std::size_t>(s.m)), -infinity, 0};
-  std::vector<long double> scores(static_cast<std::size_t>(s.m), -infinity);
-  long double sink = -infinity;
-  if (instance.sink()) sink = static_cast<long double>(instance.sink()(b, h, 0, 0));
-  if (instance.sink_f32()) sink = static_cast<long double>(instance.sink_f32()(b, h, 0, 0));
-  long double m = sink, l = 0;
-  for (std::int64_t j = 0; j < s.m; ++j) {
-    if (!is_visible(instance, b, h, i, j)) continue;
-    long double dot = 0;
-    for (std::int64_t t = 0; t < s.d; ++t)
-      dot += static_cast<long double>(instance.q()(b, h, i, t)) * static_cast<long double>(instance.k()(b, kv, j, t));
-    long double score = scale * dot;
-    auto const cap = static_cast<long double>(instance.softcap());
-    if (cap != 0) score = cap * std::tanh(score / cap);
-    if (instance.bias()) score += static_cast<long double>(instance.bias()(b, h, i, j));
-    if (instance.bias_f32()) score += static_cast<long double>(instance.bias_f32()(b, h, i, j));
-    scores[static_cast<std::size_t>(j)] = score;
-    m = std::max(m, score);
-    if (std::isfinite(score)) row.largest_score = std::max(row.largest_score, std::abs(score));
-  }
-  if (m == -infinity) return row;
-  if (sink != -infinity) row.largest_score = std::max(row.largest_score, std::abs(sink));
-  l = std::exp(sink - m);
-  for (auto const score : scores) l += std::exp(score - m);
-  for (std::int64_t j = 0; j < s.m; ++j) {
-    auto const at = static_cast<std::size_t>(j);
-    row.weights[at] = std::exp(scores[at] - m) / l;
-    if (scores[at] != -infinity)
-      for (std::int64_t c = 0; c < s.dv; ++c)
-        row.o[static_cast<std::size_t>(c)] += row.weights[at] * static_cast<long double>(instance.v()(b, kv, j, c));
-  }
-  row.lse = m + std::log(l);
-  return row;
 }
 
 }  // namespace attest::tests
