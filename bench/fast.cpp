@@ -1,5 +1,6 @@
-// The fast kernel beside the machine's own limits, in one process and in turn with the repetitions of each shape:
-// percent of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's speed.
+// The fast kernel compared with the machine's own limits, in one process and in turn with the repetitions of each
+// shape: percent of the register-only multiply-add peak, of the rate at which memory is read, or of another shape's
+// speed.
 //
 //   fast_bench [--explain] [--instruction-set NAME] [--cache KIB] [google-benchmark's flags: --benchmark_filter=REGEX,
 //   ...]
@@ -241,7 +242,7 @@ double limit_now(shape const& asked, stopwatch<T> const& mine) {
   return sizeof(T) == 8 ? multiply_add_rate_f64(asked.threads, 0.004) : multiply_add_rate_f32(asked.threads, 0.004);
 }
 
-/// In KiB, from /proc: `VmRSS:` now, `VmHWM:` the most since reset_peak(). 0 where there is none.
+/// In KiB, from /proc: `VmRSS:` now, `VmHWM:` the most since reset_peak(). 0 if there is no such field.
 long status_of(char const* field) {
   std::ifstream file("/proc/self/status");
   for (std::string line; std::getline(file, line);)

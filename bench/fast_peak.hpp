@@ -1,4 +1,4 @@
-// The machine's own limits, measured beside the kernel: multiply-adds in registers, and reading memory.
+// The machine's own limits, measured in the kernel's process: multiply-adds in registers, and reading memory.
 #pragma once
 
 #include <cstddef>

@@ -173,7 +173,7 @@ inline constexpr shape shapes[]{
      .beside = "n=m=2048 d=64", .blocks = 0.25},
     {.name = "1/16 of blocks 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
      .blocks = 0.0625},
-    // Merges, beside a plain loop over the same parts.
+    // Merges, compared with a plain loop over the same parts.
     {.name = "merge 2 parts, 32768 rows d=128", .size = {1, 8, 8, 4096, 0, 128, 128}, .of = limit::shape, .parts = 2},
     {.name = "merge 8 parts, 8192 rows d=128", .size = {1, 8, 8, 1024, 0, 128, 128}, .of = limit::shape, .parts = 8},
     {.name = "merge 64 parts, 32 rows d=128", .size = {1, 32, 32, 1, 0, 128, 128}, .of = limit::shape, .parts = 64},

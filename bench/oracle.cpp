@@ -1,5 +1,5 @@
-// The reference beside a plain float64 loop, Arb and MPFR: same inputs, same process, one thread; and the verdict on a
-// large problem with threads. Times are processor time of the thread, the best of several runs.
+// The reference compared with a plain float64 loop, Arb and MPFR: same inputs, same process, one thread; and the
+// verdict on a large problem with threads. Times are processor time of the thread, the best of several runs.
 #include <atomic>
 #include <chrono>
 #include <cmath>

@@ -14,7 +14,7 @@ endforeach()
 install(DIRECTORY ${ATTEST_FORWARDING_DIR}/ DESTINATION ${ATTEST_HEADERS_DIR})
 install(FILES include/attest/builtin.h include/attest/kernel.h include/attest/serve.h DESTINATION ${ATTEST_HEADERS_DIR})
 
-# Two exports: what a kernel and its gate need, which depends on DLPack's header alone, and the libraries.
+# Two exports: the needs of a kernel and its gate, which depend on DLPack's header alone, and the libraries.
 install(TARGETS attest_kernel_header EXPORT attest-kernel-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 foreach(part problem reference compiled machine fast kernel)
   if(TARGET attest_${part})

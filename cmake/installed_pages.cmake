@@ -1,5 +1,6 @@
-# attest_installed_page(page): installs the page of this tree in DOCDIR, in the folder that it has here. Its relative links
-# lead to where the installation has what they name; what is not installed keeps its words, without the link.
+# attest_installed_page(page): installs the page of this tree in DOCDIR, in the folder that it has here. Its relative
+# links lead to the installed copies of their targets. A link to a file that is not installed keeps its words, without
+# the link.
 # tests/repository/install_test.cmake follows every link of an installation.
 
 # attest_installed_path(path out): the place of a path of this tree in an installation, or nothing.

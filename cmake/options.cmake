@@ -1,5 +1,5 @@
 # Build options, and the target attest_flags with the compiler flags of attest's own code.
-# What only somebody who works on attest needs is OFF where attest is a part of another project's build.
+# Options that only developers of attest need are OFF if attest is a part of another project's build.
 option(ATTEST_TESTS "attest's own tests and proofs, unless BUILD_TESTING is OFF" ${PROJECT_IS_TOP_LEVEL})
 option(ATTEST_INSTALL "`cmake --install` installs attest" ${PROJECT_IS_TOP_LEVEL})
 option(ATTEST_WERROR "Warnings are errors" OFF)

@@ -26,8 +26,8 @@ attest_pkgconfig(kernel DESCRIPTION "The attention kernel of attest, behind atte
   REQUIRES attest-kernel-abi LIBS attest_kernel)
 attest_pkgconfig(fast DESCRIPTION "The attention kernel of attest, in C++"
   REQUIRES "attest-kernel-abi, tbb, libhwy" CFLAGS " -I\${includedir}/attest" LIBS attest_fast)
-# Why without contraction: reference/CMakeLists.txt. What is long to evaluate while it compiles needs a higher limit of the
-# compiler too: -fconstexpr-ops-limit=4000000000 for g++, -fconstexpr-steps=1000000000 for clang.
+# Why without contraction: reference/CMakeLists.txt. Long constant evaluation needs a higher limit of the compiler too:
+# -fconstexpr-ops-limit=4000000000 for g++, -fconstexpr-steps=1000000000 for clang.
 attest_pkgconfig(reference DESCRIPTION "Certified enclosures of attention, and its error bound: headers"
   REQUIRES attest-kernel-abi CFLAGS " -I\${includedir}/attest -ffp-contract=off")
 attest_pkgconfig(machine DESCRIPTION "Certified enclosures of attention in double arithmetic"

@@ -1,5 +1,6 @@
-# What single tests need beside the sections [build] and [test] of packages/debian.txt. Every test is registered on every
-# machine: where a need is missing, the test is skipped with a sentence that says what it is and what installs it.
+# The needs of single tests in addition to the sections [build] and [test] of packages/debian.txt. Every test is
+# registered on every machine. If a need is missing, the test is skipped with a sentence that names it and the package
+# that provides it.
 #   ATTEST_HAS_<NEED>   whether it is there          ATTEST_WITHOUT_<NEED>   the sentence
 set(ATTEST_OPTIONAL found CACHE STRING
   "What counts as installed, of what only some tests need: found; none, as on a fresh machine; all, to configure without a build")

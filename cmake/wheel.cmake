@@ -66,7 +66,7 @@ endforeach()
 install(FILES tests/data/minilm_attention.safetensors docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel)
 install(DIRECTORY contracts DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel FILES_MATCHING PATTERN "*.json")
-# The C interface: whoever installs the wheel can compile a kernel against it, with DLPack's header, which it includes.
+# The C interface: a user of the wheel can compile a kernel against it, with DLPack's header, which it includes.
 install(FILES include/attest/builtin.h include/attest/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attest COMPONENT wheel)
 find_path(ATTEST_DLPACK_HEADERS dlpack/dlpack.h REQUIRED)
 install(FILES ${ATTEST_DLPACK_HEADERS}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlpack COMPONENT wheel)

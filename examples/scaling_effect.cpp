@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t keys = 10, d_k = 512, draws_of_mean = 1000;
 
-/// What the document prints of one draw, in its order.
+/// The numbers that the document prints for one draw, in its order.
 struct effect {
   double deviation = 0, largest = 0, entropy = 0;
 };

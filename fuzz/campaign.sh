@@ -48,8 +48,8 @@ mkdir "$work/merged"
 rm -rf "$work/corpus"
 mv "$work/merged" "$work/corpus"
 
-# How fast it is over that corpus: each input up to 20 times, about ten seconds in all, without mutation; by processor time,
-# whoever else is working.
+# How fast it is over that corpus: each input up to 20 times, about ten seconds in all, without mutation; by processor
+# time, so that other work on the machine does not count.
 files=$(find "$work/corpus" -type f | wc -l)
 runs=$(awk -v files="$files" '/^stat::average_exec_per_sec/ { rate = $2 }
   END { runs = files ? int(10 * rate / files) : 1; print (runs > 20 ? 20 : runs < 1 ? 1 : runs) }' "$log")

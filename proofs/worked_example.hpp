@@ -11,7 +11,7 @@
 
 namespace attest::proofs {
 
-/// Bits of the enclosures: every printed digit and 24 more fit beside the rounding.
+/// Bits of the enclosures: they hold every printed digit and 24 more, in addition to the rounding.
 inline constexpr unsigned width = 128;
 using number = reference::ball<width>;
 
@@ -107,7 +107,7 @@ constexpr bool prints(std::array<number, C> const& row, std::array<std::string_v
   return true;
 }
 
-/// What a document prints, and at least 12 decimal places more.
+/// The number that a document prints, and at least 12 decimal places more.
 constexpr bool agrees(number const& x, std::string_view printed, std::string_view longer) noexcept {
   return longer.size() >= printed.size() + 12 && prints(x, printed) && prints(x, longer);
 }

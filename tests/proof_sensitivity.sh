@@ -47,7 +47,7 @@ bound_rows() {
     "$compiler" "$1/bound_rows.o" "$scratch"/text/{row,contract,merge_presets,builtin_model}.o -o "$1/bound_rows"
 }
 
-# 0 where the text finds an unsound number, 1 where none, else the edit does not compile or run.
+# 0 if the text finds an unsound number, 1 if it finds none; else the edit does not compile or run.
 text_notices() {
   bound_rows "$1" 2>&1 || return 2
   python3 "$root/tests/reference/bound_limits.py" ask "$scratch/kept" "$1/bound_rows" $rows $seed 2>&1

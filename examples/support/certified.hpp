@@ -38,7 +38,7 @@ struct certified_attention {
 /// Ensures   an invisible key has the weight 0 and the score 0
 certified_attention certify(problem::instance<float> const& p, std::int64_t b = 0, std::int64_t h = 0);
 
-/// What the fast kernel answers, row-major: O [b, hq, n, dv], A [b, hq, n, m].
+/// The answer of the fast kernel, row-major: O [b, hq, n, dv], A [b, hq, n, m].
 struct kernel_answer {
   std::vector<float> O{}, A{};
 };

@@ -98,7 +98,7 @@ void experiment::figure(std::string_view name, std::string_view script, figure_s
   std::ofstream to = opened(file);
   to << fmt::format(fmt::runtime(style), size.width, size.height, name) << script;
   closed(to, file);
-  // The script names the tables as they lie beside it. Its name is a word of the example: nothing in it needs quotes.
+  // The script names the tables next to it. Its name is a word of the example: nothing in it needs quotes.
   fs::path const before = fs::current_path();
   fs::current_path(*out_);
   int const status = std::system(fmt::format("gnuplot {}.gp", name).c_str());

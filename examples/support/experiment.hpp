@@ -1,4 +1,4 @@
-// One run of an example: what it says, what it checks, and with --out DIR the tables and figures that it leaves there.
+// One run of an example: its text, its checks, and with --out DIR the tables and figures that it writes there.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// What a call took: time, and the memory that it touched. Times depend on the machine and on what else it does: they
-// are printed and drawn, and no check depends on them.
+// The cost of a call: time, and the memory that it touched. Times depend on the machine and on its other work: they are
+// printed and drawn, and no check depends on them.
 #pragma once
 
 #include <functional>

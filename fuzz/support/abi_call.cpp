@@ -1,4 +1,4 @@
-// How a call is made of bytes, wrecked and asked. What is right about it: abi_rules.cpp.
+// How a call is made of bytes, wrecked and asked. abi_rules.cpp has the rules for its answer.
 #include "fuzz/support/abi_call.hpp"
 
 #include <algorithm>

@@ -61,8 +61,9 @@ class call_under_test : byte_source {
   /// Asks the exported function. A call of version 1 with nothing behind `weights` lies in memory that ends there.
   attest_status ask();
 
-  /// Every element that a descriptor reaches lies in its memory, and no output overlaps anything: what a caller
-  /// promises and a kernel cannot check. Descriptors that a kernel must refuse are inside, wherever they point.
+  /// Does every element that a descriptor reaches lie in its memory, and does no output overlap anything? A caller
+  /// promises this, and a kernel cannot check it. Descriptors that a kernel must refuse are inside, wherever they
+  /// point.
   bool inside_memory() const;
 
   /// By the comments of attest/kernel.h and docs/semantics.md, written down once more. Requires inside_memory().

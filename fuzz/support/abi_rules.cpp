@@ -1,4 +1,4 @@
-// What is right about a call: the rules of attest/kernel.h and docs/semantics.md, independently of problem/.
+// The rules for a call and its answer: attest/kernel.h and docs/semantics.md, independently of problem/.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -147,7 +147,7 @@ bool call_under_test::rises(place offsets, std::int64_t total) const {
   return whole(offsets, count - 1) <= total;
 }
 
-/// Offsets, lengths and the table: what they hold, and which of them go together. Requires descriptors that are sound.
+/// Offsets, lengths and the table: their values, and which of them go together. Requires descriptors that are sound.
 bool call_under_test::entries_are_sound() const {
   slot const &q = slot_of(place::q), &k = slot_of(place::k), &v = slot_of(place::v),
              &table = slot_of(place::block_table);

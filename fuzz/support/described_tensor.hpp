@@ -1,5 +1,5 @@
-// What the calls of both C functions are made of: bytes that are read in turn, and tensors with memory of their own, as
-// a descriptor states them.
+// The parts of the calls of both C functions: bytes that are read in turn, and tensors with memory of their own, as a
+// descriptor states them.
 #pragma once
 
 #include <array>

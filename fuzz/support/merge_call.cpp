@@ -1,4 +1,4 @@
-// How a merge is made of bytes, wrecked and asked. What is right about it: merge_rules.cpp.
+// How a merge is made of bytes, wrecked and asked. merge_rules.cpp has the rules for its answer.
 #include "fuzz/support/merge_call.hpp"
 
 #include <algorithm>

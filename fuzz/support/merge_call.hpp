@@ -29,7 +29,7 @@ class merge_under_test : byte_source {
   /// Asks the exported function. The structure and the lists of parts lie in memory that ends behind them.
   attest_status ask();
 
-  // What is right about it (merge_rules.cpp).
+  // The rules for its answer (merge_rules.cpp).
 
   /// Every element that a descriptor reaches lies in its memory, the lists have as many parts as they should, and no
   /// output overlaps anything: what a caller promises and a kernel cannot check. Descriptors that a kernel must refuse
@@ -62,8 +62,8 @@ class merge_under_test : byte_source {
   problem::element_type type() const;         ///< of O of the parts
   problem::element_type answer_type() const;  ///< of O of the answer
   problem::element_type lse_type() const { return problem::row_of(type()).lse; }
-  /// The parts one behind the other, and the answer in the type that its problem has (audit::merge_draft), in which
-  /// every number of it is exact: f64 for parts of f64, else f32.
+  /// The parts one behind the other, and the answer in the type that its problem has (audit::merge_draft). This type
+  /// holds every number of the answer exactly: f64 for parts of f64, else f32.
   audit::merge_parts parts() const;
   audit::owned_outputs answer() const;
 
@@ -78,7 +78,8 @@ class merge_under_test : byte_source {
   static bool is_lse(std::size_t at) { return at % 2 == 1; }
   static int rank_of(std::size_t at) { return is_lse(at) ? 3 : 4; }
 
-  /// Of rows, parts and columns, an LSE being one: what is answered twice and judged hundreds of times a second.
+  /// The limit on rows × parts × columns, an LSE being one column: a call is answered twice, and judged hundreds of
+  /// times a second.
   static constexpr std::int64_t most_products = 1 << 12;
 
   // Making (merge_call.cpp).

@@ -1,4 +1,4 @@
-// What is right about a merge: the rules of attest/kernel.h and docs/semantics.md, independently of problem/.
+// The rules for a merge and its answer: attest/kernel.h and docs/semantics.md, independently of problem/.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

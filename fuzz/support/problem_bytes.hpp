@@ -52,7 +52,7 @@ enum field : std::size_t {
 /// One patch: 12 bytes behind the header.
 enum patch_byte : std::size_t { patch_tensor, patch_how, patch_place, patch_value = 4, patch_bytes = 12 };
 
-/// What a patch does to its element.
+/// The effect of a patch on its element.
 enum patch_kind : std::uint8_t {
   bits,     ///< the element's bits become the value's: NaN, infinities, subnormals among them
   ulps,     ///< the element moves by value ulps, −128 … 127
@@ -131,7 +131,7 @@ inline void apply_patch(audit::problem_draft& p, std::span<std::uint8_t const> p
 
 }  // namespace detail
 
-/// What the bytes say, with zeros past their end.
+/// The meaning of the bytes, with zeros past their end.
 struct decoded {
   std::array<std::uint8_t, fields> header{};
   tests::recipe recipe;

@@ -1,7 +1,8 @@
 // Command lines: the program's own parser hands each command what is sound, or refuses with a sentence.
 //
-// Lines of text → the arguments of one `attest` command → the program's own parser, in this process. What the commands
-// would do (run kernels, read and write files) is replaced: here a command only checks what the parser hands it.
+// Lines of text → the arguments of one `attest` command → the program's own parser, in this process. The actions of
+// commands (running kernels, reading and writing files) are replaced: here a command only checks the values that the
+// parser hands it.
 #include <algorithm>
 #include <string>
 #include <vector>

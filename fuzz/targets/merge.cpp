@@ -21,8 +21,7 @@ using namespace attest;
 using fuzz::merge_under_test;
 using fuzz::require;
 
-/// What the built-in kernel claims: fast::merge_model, and one rounding to the type of the answer where that is
-/// narrower.
+/// The claim of the built-in kernel: fast::merge_model, and one rounding to the type of the answer if that is narrower.
 template <class T>
 audit::contract claim_of(problem::element_type answer) {
   audit::contract claim;

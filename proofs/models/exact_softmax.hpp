@@ -63,7 +63,7 @@ static_assert(fast::softmax_arithmetic<exact_arithmetic>);
 
 inline constexpr std::size_t most_keys = 8;
 
-/// What a key may be. A masked key has score −∞ and its value is never read.
+/// The kinds of a key. A masked key has score −∞ and its value is never read.
 enum class key_kind : std::uint8_t { masked, minus_infinity, zero, one, three };
 inline constexpr int key_kinds = 5;
 

@@ -32,7 +32,7 @@ constexpr N reduce(N const* x, std::int64_t count, N const& neutral, Combine com
 // When the reference point m follows the maximum. Softmax does not depend on m, as long as p, factor and l share it;
 // but e^{s−m} ≤ e^τ bounds the weights, and each move of m rounds l and O once more.
 
-/// m is the maximum: τ = 0. What the kernel does.
+/// m is the maximum: τ = 0. The kernel does this.
 struct eager_rescaling {
   template <fast::softmax_arithmetic A, class N = typename A::number>
   constexpr N moved(N const& m, N const& largest) const {

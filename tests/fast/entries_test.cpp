@@ -1,5 +1,5 @@
-// An entry has the bits that it has alone, wherever its rows lie and whatever lies beside them; what belongs to no
-// entry is not read.
+// An entry has the bits that it has alone, wherever its rows lie and whatever lies next to them. Memory that belongs to
+// no entry is not read.
 #include "fast/plan.hpp"
 #include "tests/fast/case.hpp"
 #include "tests/fast/entry_case.hpp"
@@ -149,7 +149,7 @@ TEST_CASE("nothing behind the last key and the last query is touched", "[unit]")
       problem::arguments<float> given;
       using problem::layout;
       given.q = {at(q), layout::compact({1, 1, 2, d})};
-      // The pool is as long as its keys: what lies behind them is the inaccessible page.
+      // The pool is as long as its keys: the inaccessible page follows them.
       given.k = {at(k), layout::compact({pages, 1, page, d})}, given.v = {at(v), layout::compact({pages, 1, page, d})};
       given.block_table = problem::tensor<std::int32_t const>{reinterpret_cast<std::int32_t*>(table.data()),
                                                               layout::compact({1, pages})};

@@ -50,7 +50,7 @@ std::vector<exp2_errors<T>> no_exp2_errors() {
   return errors;
 }
 
-/// What a weight should be, and how far it is from that.
+/// The right weight, and the distance from it.
 template <class T>
 class exp2_judge {
  public:

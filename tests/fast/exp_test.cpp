@@ -40,7 +40,7 @@ class weights {
 template <class T>
 constexpr T lowest = tests::lowest_exp2_argument<T>;
 
-/// error_units beside the smallest 2^r, in u.
+/// error_units relative to the smallest 2^r, in u.
 template <class T>
 constexpr double judge_in_u = fixed_exp2::error_units * 0x1p-62 / 0.7071 * (sizeof(T) == 4 ? 0x1p24 : 0x1p53);
 
@@ -79,7 +79,7 @@ constexpr std::uint64_t scrambled(std::uint64_t index) noexcept {
 }
 
 /// Families of arguments, one after the other: anywhere; n = 0 and −1; every binade from 2^−54 to 2^9; |r| close to
-/// 1/2, where 2^r is smallest beside its errors; |r| close to where the coefficients are worst.
+/// 1/2, where 2^r is smallest relative to its errors; |r| close to where the coefficients are worst.
 double argument_f64(std::uint64_t at) noexcept {
   std::uint64_t const random = scrambled(at);
   double const unit = static_cast<double>(random >> 11) * 0x1p-53;

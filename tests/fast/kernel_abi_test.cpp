@@ -1,4 +1,4 @@
-// The shared library behind <attest/builtin.h>: what it answers, and what it must leave alone.
+// The shared library behind <attest/builtin.h>: its answers, and the memory that it must leave alone.
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -64,7 +64,7 @@ TEST_CASE("what the kernel does not support it says, outputs untouched", "[unit]
 }
 
 TEST_CASE("a call of version 2 is answered, and one of version 1 ends at its last field", "[unit]") {
-  // ln 2 beside two keys of score 0: Z = 2 + 2.
+  // A sink of ln 2 and two keys of score 0: Z = 2 + 2.
   tiny_call sunk;
   float t = 0.69314718f;
   std::array<std::int64_t, 4> one{1, 1, 1, 1};

@@ -1,4 +1,4 @@
-// The kernel's logarithm beside one of 50 digits.
+// The kernel's logarithm compared with one of 50 digits.
 #include "fast/algorithm/logarithm.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the kernel declares about its roundings.
+// The kernel's declaration of its roundings.
 #include "fast/algorithm/model.hpp"
 
 #include <cmath>

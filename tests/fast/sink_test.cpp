@@ -92,7 +92,7 @@ TEST_CASE("a sink goes by query head and batch entry, in q's type or f32", "[uni
 }
 
 TEMPLATE_TEST_CASE("LSE gives the sink back where it is all that there is", "[unit]", float, double) {
-  // One key with a score far below: what is left is the rounding of t in the unit of the exponent, once (f32) or twice.
+  // One key with a score far below: only the rounding of t in the unit of the exponent is left, once (f32) or twice.
   owned_case<TestType> problem({1, 1, 1, 1, 1, 1, 1}, 1);
   problem.q.values = {1}, problem.k.values = {TestType(-3000)}, problem.scale = 1;
   for (int k = -200; k < 200; ++k) {

@@ -99,7 +99,7 @@ void same_verdicts(std::string const& contract) {
       RC_ASSERT(by_first.shares[output].outside == by_exact.shares[output].outside);
     }
     RC_ASSERT(by_first.undecided == by_exact.undecided);
-    // The same elements beside the sharper presets, whichever tier has bounded them again.
+    // The same elements are compared with the sharper presets, whichever tier has bounded them again.
     RC_ASSERT(by_first.beside.size() == by_exact.beside.size());
     for (std::size_t n = 0; n < by_first.beside.size(); ++n) {
       RC_ASSERT(by_first.beside[n].preset == by_exact.beside[n].preset);

@@ -1,4 +1,4 @@
-// The machine tier against the exact one: what it encloses contains the exact value, and its bounds are row_bound's.
+// The machine tier against the exact one: its enclosures contain the exact value, and its bounds are row_bound's.
 #include "reference/machine/rows.hpp"
 
 #include <array>

@@ -36,7 +36,7 @@ struct drawn {
   }
 };
 
-/// Arguments of exp from a seed on: any size, and where the reduction is hardest: beside n·ln 2 and (n + 1/2)·ln 2.
+/// Arguments of exp from a seed on: any size, and where the reduction is hardest: close to n·ln 2 and (n + 1/2)·ln 2.
 double exp_argument(drawn& from, std::uint64_t count) {
   double const part = from.unit(), sign = from.random() % 2 ? 1 : -1;
   switch (count % 4) {

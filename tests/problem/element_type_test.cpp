@@ -1,4 +1,4 @@
-// problem/element_type.hpp: the table of element types, beside what the machine and the interfaces say of each.
+// problem/element_type.hpp: the table of element types, compared with the machine's and the interfaces' formats.
 #include "problem/element_type.hpp"
 
 #include <array>

@@ -111,7 +111,7 @@ TEST_CASE("a budget ends an audit, whatever the kernel does", "[slow]") {
   CHECK(has(two.out, "the budget of 10 s"));
 }
 
-/// A command in the background; what it prints goes to a file.
+/// A command in the background; its output goes to a file.
 class background {
  public:
   explicit background(std::vector<std::string> words)

@@ -259,7 +259,7 @@ numbers = lambda step: struct.pack("<24f", *[(at * step % 7 - 3) / 4 for at in r
 for at, r in enumerate("qkv"): t["a." + r] = ["F32", [1, 3, 2, 4], numbers(at + 2)]
 t["m.o_parts"], t["m.lse_parts"] = ["F32", [2, 1, 2, 3, 2], numbers(3)], ["F32", [2, 1, 2, 3], numbers(5)[:48]]
 )";
-  // The key stands beside all problems of one file, or beside the outputs.
+  // The key is in the file of all problems, or in the file of the outputs.
   write_beside_good("inputs.safetensors", "t.clear()" + parts + "meta[\"attest.layout\"] = \"bnhd\"");
   outcome const solved = attest("solve inputs.safetensors --round f32 --out answers.safetensors");
   INFO(solved.err);

@@ -1,4 +1,5 @@
-// Kernels that run elsewhere: what `gen` writes, what a runner may say of its calls, and what `verify` makes of it.
+// Kernels that run elsewhere: the files that `gen` writes, the statuses that a runner may report, and `verify`'s
+// judgement.
 #include <filesystem>
 #include <map>
 #include <string>
@@ -53,7 +54,7 @@ for prefix, text in zip(cases, said): drop(prefix); meta[prefix + ".attest.statu
   }
   CHECK(verified("--waive " + found["findings"][0]["check"].get<std::string>())["verdict"] != "refuted");
 
-  // Each call is counted once: outputs speak beside "unsupported", and no other status.
+  // Each call is counted once: outputs count with "unsupported", and with no other status.
   record("--only masks",
          R"(meta[cases[0] + ".attest.status"], meta[cases[1] + ".attest.status"] = "unsupported: no", "error: late")");
   json const both = verified()["recorded"];

@@ -1,4 +1,4 @@
-// What the program writes for others: contracts, shards joined, JUnit, waived findings.
+// Files that the program writes for other programs: contracts, shards joined, JUnit, waived findings.
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 

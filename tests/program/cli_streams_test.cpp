@@ -1,4 +1,4 @@
-// What the program reads and writes besides ordinary files: links, pipes, devices, descriptors, full disks.
+// Files other than ordinary ones that the program reads and writes: links, pipes, devices, descriptors, full disks.
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -248,7 +248,7 @@ TEST_CASE("a verdict whose report cannot be written is status 2, and the last se
         trial{"verify right >&-", "attest: standard output: is not open for writing"},
         trial{"list checks >&-", "attest: standard output: is not open for writing"},
         trial{"verify right 1< wrong", "attest: standard output: is not open for writing"}}) {
-    // What is behind the arguments is nearer to the program than the test's own redirection.
+    // A redirection behind the arguments is nearer to the program than the test's own.
     outcome const ran = shell("{ " ATTEST_PROGRAM " " + std::string(arguments) + "; }");
     INFO(arguments << '\n' << ran.err);
     CHECK(ran.status == 2);
@@ -301,7 +301,7 @@ TEST_CASE("standard input and pipes are inputs", "[unit]") {
     return report.is_object() ? report["verdict"].get<std::string>() : ran.err;
   };
   std::string const verify = ATTEST_PROGRAM " verify ";
-  // What is nearer to the program than the test's own redirection decides.
+  // A redirection decides that is nearer to the program than the test's own.
   CHECK(verdict("{ " + verify + "- --json - < right; }") == "certified");
   CHECK(verdict("{ cat wrong | " + verify + "- --json -; }") == "refuted");
   CHECK(verdict("{ cat right | " + verify + "/dev/stdin --json -; }") == "certified");

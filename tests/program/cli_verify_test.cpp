@@ -1,4 +1,4 @@
-// `verify` of files that are wrong, empty or mostly outside the bound: what it says, and what it costs.
+// `verify` of files that are wrong, empty or mostly outside the bound: its words, and its cost.
 #include <chrono>
 #include <cstring>
 #include <filesystem>

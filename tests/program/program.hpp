@@ -30,7 +30,7 @@ inline double seconds(timeval const& time) {
 /// Processor time: no other work on the machine adds to it.
 inline double processor_seconds(rusage const& used) { return seconds(used.ru_utime) + seconds(used.ru_stime); }
 
-/// Of the children that have ended.
+/// The processor time of the children that have ended.
 inline double processor_seconds_of_children() {
   rusage used{};
   ::getrusage(RUSAGE_CHILDREN, &used);
@@ -43,7 +43,7 @@ inline std::filesystem::path folder() {
   return path;
 }
 
-/// What can be read of it: a file of /proc is gone with its process.
+/// The readable contents of a file: a file of /proc is gone with its process.
 inline std::string contents(std::filesystem::path const& path) {
   std::ostringstream all;
   all << std::ifstream(path, std::ios::binary).rdbuf();

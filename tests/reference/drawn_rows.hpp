@@ -249,7 +249,7 @@ inline void fill_keys_alone(row_facts& facts, std::vector<double> scores, double
   facts.sink_above_lower = t - lse - open, facts.sink_above_upper = t - lse + open;
 }
 
-/// Moves some scores to where something changes: near −far, or to a weight beside a midpoint of 8 or 11 bits.
+/// Moves some scores to where something changes: near −far, or to a weight near a midpoint of 8 or 11 bits.
 inline void place_scores(row_facts& facts, std::vector<double>& scores, generator& random) {
   double const m = *std::max_element(scores.begin(), scores.end());
   double const far = random.one_of({9.7, 87.0, 708.0}), noise = std::pow(10, random.between(-9, -2));

@@ -13,7 +13,7 @@ using reference::number_class;
 
 namespace {
 
-/// IEEE 754-2019, 3.4, by ldexp: what the bits mean, in a double (exact for formats no wider than double).
+/// IEEE 754-2019, 3.4, by ldexp: the meaning of the bits, in a double (exact for formats no wider than double).
 double decoded(std::uint64_t bits, int exponent_bits, int fraction_bits) {
   int const bias = (1 << (exponent_bits - 1)) - 1;
   auto const field = static_cast<int>((bits >> fraction_bits) & ((std::uint64_t{1} << exponent_bits) - 1));

@@ -44,7 +44,7 @@ TEST_CASE("a far key that is not exactly the mean decides the answer, at any dis
       CHECK_FALSE(is_exactly(with_scores({0, 0, -far}, {1, 2, sign}), 1.5));
       CHECK_FALSE(is_exactly(with_scores({0, 0, -far}, {1, 2, std::nextafter(1.5f, 2 * sign)}), 1.5));
       CHECK(is_exactly(with_scores({0, 0, -far}, {1, 2, 1.5f}), 1.5));
-      // Two far keys whose deviations cancel within their own group, and beside it.
+      // Two far keys whose deviations cancel, in one group and in two groups.
       CHECK(is_exactly(with_scores({0, 0, -far, -far}, {1, 2, 1.5f + sign, 1.5f - sign}), 1.5));
       CHECK_FALSE(is_exactly(with_scores({0, 0, -far, -2 * far}, {1, 2, 1.5f + sign, 1.5f - sign}), 1.5));
     }

@@ -34,7 +34,7 @@ problem::kernel_model tight_model(known_kernel const& kernel) {
   return model;
 }
 
-/// The preset of a kernel, with what the kernel declares beside it.
+/// The preset of a kernel, with the kernel's further declarations.
 problem::kernel_model model_of(known_kernel const& kernel) {
   problem::kernel_model model =
       kernel.contract == "tight" ? tight_model(kernel) : audit::find_contract(kernel.contract)->fixed;

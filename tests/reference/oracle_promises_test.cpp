@@ -1,5 +1,5 @@
-// The lines of the audit's checks as properties of the oracle itself: what one answer promises, and its twins. For both
-// tiers, every element type and, in the machine tier, every SIMD target.
+// The lines of the audit's checks as properties of the oracle itself: promises about one answer, and about its twins.
+// For both tiers, every element type and, in the machine tier, every SIMD target.
 #include <algorithm>
 #include <cmath>
 #include <string>

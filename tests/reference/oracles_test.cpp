@@ -1,5 +1,5 @@
-// attest's reference beside two other oracles, Arb (balls) and MPFI (intervals): all enclose one exact value, so all
-// must overlap, at every pair of widths. MPFR, which bench/ measures against, rounds to where they are.
+// attest's reference compared with two other oracles, Arb (balls) and MPFI (intervals): all enclose one exact value, so
+// all must overlap, at every pair of widths. MPFR, which bench/ measures against, rounds to where they are.
 #include <string>
 
 #include "oracles/arb.hpp"
@@ -24,7 +24,7 @@ bool meets(Enclosure const& other, reference::ball<W> const& ours) {
   return other.low() <= middle(ours) + radius(ours) && middle(ours) - radius(ours) <= other.high();
 }
 
-/// `Oracle` at `bits` bits beside ours at W.
+/// `Oracle` at `bits` bits compared with ours at W.
 template <unsigned W, class Oracle, class T>
 void compare(one_row<T> const& problem, long bits) {
   reference::enclosed_row<W, T> row;

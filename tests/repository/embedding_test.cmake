@@ -88,7 +88,7 @@ foreach(how IN ITEMS add_subdirectory FetchContent)
   endif()
 endforeach()
 
-# What is OFF for him is there where he asks for it.
+# Options that are OFF for him are there if he asks for them.
 configure(-DHOW=add_subdirectory -DATTEST_TESTS=ON -DATTEST_INSTALL=ON)
 run(tests ctest --test-dir ${work}/p -N)
 run(steps ninja -C ${work}/p -n)

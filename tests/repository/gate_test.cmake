@@ -132,7 +132,7 @@ if(IS_ABSOLUTE "${asan}")
   expect("${said}" "[crash]")
 endif()
 
-# What is no shared library is refused when the project is configured.
+# A file that is no shared library is refused when the project is configured.
 file(MAKE_DIRECTORY ${work}/static)
 file(WRITE ${work}/static/mykernel.c "int nothing;\n")
 file(WRITE ${work}/static/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C CXX)\nfind_package(attest REQUIRED)\nadd_library(mykernel STATIC mykernel.c)\nattest_add_audit(mykernel)\n")

@@ -1,4 +1,4 @@
-# What must hold of the sources themselves: who may know whom, file sizes, header guards.
+# Rules for the sources themselves: which folder may know which, file sizes, header guards.
 # cmake -DROOT=... -P hygiene.cmake
 set(most_lines 400)
 # folder: the folders that it must not include

@@ -1,4 +1,4 @@
-# Who types `pip install .` on a machine without a compiler or without the libraries reads what is missing, by the names that
+# On a machine without a compiler or without the libraries, `pip install .` says what is missing, by the names that
 # Debian has, and the command that installs it.
 # cmake -DROOT=... -DWORK=... -P package_needs_test.cmake
 file(REMOVE_RECURSE ${WORK})

@@ -17,7 +17,7 @@ for tool in awk cat cut dirname env flock grep ls mkdir readlink sed sh tail tou
   ln -s "$(command -v $tool)" "$world/bin/$tool"
 done
 
-# program NAME <script: puts a script into the PATH; what it does shows in $did.
+# program NAME <script: puts a script into the PATH; its actions are listed in $did.
 program() {
   { echo '#!/bin/sh'; cat; } >"$world/bin/$1"
   chmod +x "$world/bin/$1"

@@ -10,7 +10,7 @@
 
 namespace attest::tests {
 
-/// What the built-in kernel claims for this problem: fast::model, whatever the element type.
+/// The claim of the built-in kernel for this problem: fast::model, whatever the element type.
 inline audit::contract builtin_claim(problem::any_instance const& instance) {
   audit::contract claim;
   claim.name = "fast::model";
@@ -18,7 +18,7 @@ inline audit::contract builtin_claim(problem::any_instance const& instance) {
   return claim;
 }
 
-/// What it claims for bf16 by dot products.
+/// The claim for bf16 by dot products.
 inline audit::contract dot_product_claim(problem::any_instance const& instance) {
   audit::contract claim;
   claim.name = "fast::dot_product_model";

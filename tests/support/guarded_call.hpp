@@ -43,7 +43,7 @@ class guarded_tensor {
     return bytes_.canary_lives() &&
            (from_.bytes.empty() || std::memcmp(bytes_.data(), from_.bytes.data(), from_.bytes.size()) == 0);
   }
-  /// What the kernel wrote, and nothing before it.
+  /// Copies the tensor from the kernel's memory, whose canaries must live.
   void take(audit::owned_tensor& to) {
     REQUIRE(bytes_.canary_lives());
     to = from_;
@@ -76,7 +76,7 @@ inline bool takes(problem::element_type type) {
   return type == audit::find_contract(plant->contract)->type;
 }
 
-/// What the kernel claims for this element type: the built-in one fast::model, with outputs rounded to theirs.
+/// The kernel's claim for this element type: the built-in one fast::model, with outputs rounded to theirs.
 inline audit::contract const& claim_for(problem::element_type type) {
   using problem::element_type;
   zoo::specimen const* const plant = planted();

@@ -59,7 +59,7 @@ enum class sink_place : std::uint8_t {
   by_lse,   ///< behind the keys: O·exp(LSE − log-add-exp(LSE, t))
 };
 
-/// What the factor 1/(1 − p) of dropout meets.
+/// The place of the factor 1/(1 − p) of dropout.
 enum class drop_place : std::uint8_t { none, on_p, on_p_twice, divided, on_v, on_o };
 
 struct known_kernel {

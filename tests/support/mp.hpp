@@ -1,4 +1,4 @@
-// MPFR beside the balls: the reference's numbers as MPFR's, and "is this number inside that ball?".
+// MPFR and the balls: the reference's numbers as MPFR's, and "is this number inside that ball?".
 #pragma once
 
 #include "oracles/real.hpp"

@@ -1,5 +1,5 @@
-// A row of the reference as the other oracles are asked it: which keys take part is the reference's word, what they
-// hold is read from the problem.
+// A row of the reference in the form for other oracles: the reference decides which keys take part, and their contents
+// are read from the problem.
 #pragma once
 
 #include <cmath>

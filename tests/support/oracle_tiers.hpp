@@ -1,4 +1,4 @@
-// What the two tiers of the oracle say about a problem, row by row and in one form, for properties that hold for both.
+// The answers of the oracle's two tiers to a problem, row by row and in one form, for properties that hold for both.
 #pragma once
 
 #include <cstdint>

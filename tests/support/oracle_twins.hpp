@@ -1,6 +1,6 @@
-// What the oracle's properties share: its tiers, twins of problems, and how two answers are compared. Twins are
-// problems with the same exact answer: where nothing but layout or company differs, their enclosures have the same
-// bits; where the arithmetic differs, they overlap, and tame ones are narrow, so that an overlap says something.
+// Parts that the oracle's properties share: its tiers, twins of problems, and how two answers are compared. Twins are
+// problems with the same exact answer. If only layout or company differs, their enclosures have the same bits. If the
+// arithmetic differs, they overlap, and tame ones are narrow, so that an overlap says something.
 #pragma once
 
 #include <cmath>

@@ -116,7 +116,7 @@ struct small_tensor {
   std::vector<std::byte> bytes() const { return {memory->data(), memory->data() + memory->size()}; }
 };
 
-/// What a kernel wrote: the bytes of O, LSE and weights, with their gaps.
+/// The memory that a kernel wrote: the bytes of O, LSE and weights, with their gaps.
 struct small_answer {
   std::vector<std::byte> o, lse, weights;
   friend bool operator==(small_answer const&, small_answer const&) = default;

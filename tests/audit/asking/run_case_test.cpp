@@ -29,7 +29,7 @@ owned_problem nan_at_hidden_key() {
   return valid(std::move(draft));
 }
 
-/// What is left of a case that is wrong however small it is.
+/// The rest of a case that stays wrong while it is shrunk.
 auto shrunk_while_wrong(audit_case const& asked, violation const& wrong) {
   auto const always_wrong = [&](audit_case const&) {
     case_result found;

@@ -20,7 +20,7 @@
 
 namespace attest::zoo {
 
-/// Weights rounded to 16 bits beside the maximum of blocks of 16 keys; of 512 keys and more the last is not read.
+/// Weights rounded to 16 bits relative to the maximum of blocks of 16 keys; the last of 512 keys and more is not read.
 template <class F>
 struct narrow_weights_without_the_last_key : honest_narrow<F> {
   static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
@@ -74,7 +74,7 @@ kernel specimen(std::string_view name) {
   return found->kernel;
 }
 
-/// bf16-ieee, and that a weight is rounded beside a maximum of at least the 16 keys of its own aligned block.
+/// bf16-ieee, and that a weight is rounded relative to a maximum of at least the 16 keys of its own aligned block.
 audit::contract beside_own_block() {
   audit::contract claim = *audit::find_contract("bf16-ieee");
   claim.fixed.weight_reference = problem::weight_reference::own_block;

@@ -1,4 +1,4 @@
-// Contracts as files: what is printed reads back, and what is wrong is named.
+// Contracts as files: a printed contract reads back as it was, and an error names the fault.
 #include "audit/contract/contract_file.hpp"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What a file with packed or paged entries may ask of its reader.
+// The work that a file with packed or paged entries may demand of its reader.
 #include <cstdint>
 #include <deque>
 #include <string>

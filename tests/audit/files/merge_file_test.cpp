@@ -102,7 +102,7 @@ TEST_CASE("an answer is judged, and a wrong one is refuted", "[unit]") {
     auto const found = judge(entry.problem.instance(), entry.outputs, default_contract(entry.problem));
     CHECK(found.failed == (wrong ? 1 : 0));
     CHECK(found.judged() == 12);
-    // What is written reads back as the same merge with the same answer.
+    // A written merge reads back as the same merge with the same answer.
     auto const bytes = problem_file_bytes({&entry, 1});
     REQUIRE(bytes);
     auto const file = parse_safetensors(bytes.value());

@@ -1,4 +1,4 @@
-// Safetensors files: what is well formed comes back, what is not gets a sentence, and nothing else happens.
+// Safetensors files: a well-formed file comes back, any other gets a sentence, and nothing else happens.
 #include "audit/files/safetensors.hpp"
 
 #include <cstdint>

@@ -32,7 +32,7 @@ inline constexpr std::uint64_t judge_word = 0x1122334455667788;
 inline std::uint64_t volatile attacked_word = judge_word;  // what the attacks on memory aim at
 inline constexpr unsigned nobody = 65534;
 
-/// What the system permits: all; to root, namespaces only as to other users, in a user namespace of its own; no
+/// The permissions of the system. All; to root, namespaces only as to other users, in a user namespace of its own; no
 /// namespaces, as in most containers; no namespaces, and to root no CAP_DAC_READ_SEARCH; neither namespaces nor
 /// Landlock; after chroot, no user namespaces.
 enum class system_kind {
@@ -110,8 +110,8 @@ inline std::string words(trial const& at) {
 /// Where the judge of that process has its root.
 inline fs::path chroot_of(int judge) { return fs::temp_directory_path() / ("attest-chroot-" + std::to_string(judge)); }
 
-/// As a system in a chroot has it: "/" is no mount but a folder of one, with all that was below "/" before. What this
-/// process mounts would reach others of its namespace, which is its own.
+/// As in a chroot: "/" is no mount but a folder of one, and contains everything that was below "/" before. Mounts of
+/// this process would reach others of its namespace, which is its own.
 inline bool enter_chroot() {
   auto const mounted = chroot_of(::getpid()), root = mounted / "root";
   if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return false;
@@ -131,8 +131,8 @@ inline bool enter_chroot() {
   return ::chroot(root.c_str()) == 0 && ::chdir("/") == 0;
 }
 
-/// What a judge found, in a process of its own, so that an attack strikes it alone: 0 where all was well, the number of
-/// the first of its questions that was not, −(the signal that ended or stopped it).
+/// The finding of a judge, in a process of its own, so that an attack strikes it alone. 0 if all was well; the number
+/// of the first of its questions that failed; or −(the signal that ended or stopped it).
 template <class Questions>
 int judge_says(trial const& at, Questions&& ask) {
   // Without CAP_DAC_READ_SEARCH a kernel with a device or a network enters no closed folder, and so no build in root's

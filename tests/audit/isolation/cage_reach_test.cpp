@@ -1,4 +1,4 @@
-// What a kernel reaches: files, sockets, and what a device needs. As root, and as another user.
+// The files and sockets that a kernel can reach, and the needs of a device. As root, and as another user.
 #include <cstdlib>
 #include <fstream>
 #include <memory>

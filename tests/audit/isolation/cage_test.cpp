@@ -1,4 +1,5 @@
-// What a hostile kernel can do to the process that judges it, and what it leaves behind: as root, and as another user.
+// Harm that a hostile kernel can do to the process that judges it, and traces that it leaves: as root, and as another
+// user.
 #include "tests/audit/isolation/cage.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the tests of isolated kernels share: opening a test kernel, a small problem, one call.
+// Helpers of the tests of isolated kernels: opening a test kernel, a small problem, one call.
 #pragma once
 
 #include <chrono>
@@ -72,7 +72,7 @@ inline call_report run_once(isolated_kernel& kernel, owned_problem const& proble
   return report.value();
 }
 
-/// The process that this thread started last and that has not been reaped; 0 where there is none.
+/// The process that this thread started last and that has not been reaped; 0 if there is none.
 inline int last_child() {
   std::ifstream children("/proc/self/task/" + std::to_string(::gettid()) + "/children");
   int child = 0;

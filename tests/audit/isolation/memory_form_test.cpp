@@ -125,7 +125,7 @@ TEST_CASE("an honest kernel has the same outputs under every memory form", "[uni
   for (auto const type : {element_type::f32, element_type::f64}) answers_every_form(naive, type);
 }
 
-/// Far rows of 1160 bytes lie across the edges of pages, where a head ends beside the next.
+/// Far rows of 1160 bytes lie across the edges of pages, at which a head ends next to the next one.
 TEST_CASE("wide rows that lie far apart hold what was drafted, wherever pages end", "[unit]") {
   auto naive = opened("naive");
   problem_draft draft;

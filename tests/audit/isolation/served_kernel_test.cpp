@@ -74,7 +74,7 @@ class serving_thread {
     if (!kernel) FAIL(kernel.why().message());
     return std::move(kernel).value();
   }
-  /// As a process that ends by itself: whoever asks it gets no answer.
+  /// Stops like a process that ends by itself: later requests get no answer.
   void stop() { stop_ = true; }
 
  private:
@@ -150,7 +150,7 @@ TEST_CASE("what a served kernel does wrong is said as of a library", "[unit]") {
 }
 
 TEST_CASE("the cage holds a program as it holds a library", "[unit]") {
-  // What it may write if nothing stops it: any user.
+  // A folder that it may write if nothing stops it: any user may.
   auto const folder = fs::temp_directory_path() / ("attest-served-" + std::to_string(::getpid()));
   fs::create_directory(folder);
   fs::permissions(folder, fs::perms::all);

@@ -248,7 +248,7 @@ TEST_CASE("the LSE of a query that sees no key is what the contract says: -inf, 
 }
 
 TEST_CASE("where the contract says empty_lse +inf, a merge reads no part with an LSE of +inf", "[unit]") {
-  // Two parts, three rows: both are read; the second is none; both are none.
+  // Two parts, three rows: both parts are read; the second is not; neither is.
   audit::merge_parts parts{.parts = 2, .b = 1, .hq = 1, .n = 3, .dv = 1};
   audit::owned_tensor o = audit::owned_tensor::compact(problem::element_type::f32, {2, 3}), lse = o;
   for (std::size_t at = 0; at < 6; ++at) audit::store(o, at, at < 3 ? 1 : 3), audit::store(lse, at, 0.5);

@@ -34,7 +34,7 @@ known_kernel kernel_of(softmax_form softmax, element_type narrow = element_type:
   return kernel;
 }
 
-/// What the kernel answers to the row; which way exp errs where it does.
+/// The kernel's answer to the row; `up` says in which direction exp errs.
 recorded_row answered(recorded_row row, known_kernel const& kernel, std::size_t block, directions const& up = {1}) {
   one_row<float> const read = row.row();
   honest_answer const answer = known_run(kernel, read, block, up).answer();

@@ -61,7 +61,7 @@ TEST_CASE("both tiers bound an LSE in base 2 by log2 e times the bound with thre
       CHECK(two[row] >= e[row] * reference::log2_e);
       CHECK(two[row] <= e[row] * reference::log2_e * (1 + 1e-12));
     }
-    // What is just inside is judged right, what is just outside wrong.
+    // A number just inside is judged right, a number just outside wrong.
     for (std::int64_t i = 0; i < 3; ++i) {
       auto const exact = static_cast<double>(*audit::rounded_log2_sum_exp<double>(p, 0, 0, i));
       for (double const side : {-1.0, 1.0}) {

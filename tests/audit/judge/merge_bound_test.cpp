@@ -350,7 +350,7 @@ TEST_CASE("O that is rounded between merges is refuted by the preset of rings an
   auto const failed = [&](contract const& claim) { return judge(merge.instance(), answer, claim).failed; };
   CHECK(failed(*find_contract("merge-f32-ring")) == 1);
   CHECK(failed(with_narrow_states(*find_contract("merge-f32-ring"))) == 0);
-  // An attention kernel whose claim says that it keeps O so is asked its merges under the same.
+  // If the claim of an attention kernel says that it keeps O in this way, its merges are judged under the same claim.
   contract ring = *find_contract("f32-ring");
   ring.fixed.u_state = 0x1p-8, ring.fixed.omega_state = 0x1p-134;
   CHECK(failed(contract_of_merges(ring)) == 0);

@@ -1,4 +1,4 @@
-// How much bounds say: dull elements, quartiles of bound/|exact|, and outputs beside sharper presets.
+// How much bounds say: dull elements, quartiles of bound/|exact|, and outputs compared with sharper presets.
 #include <cmath>
 #include <limits>
 #include <random>

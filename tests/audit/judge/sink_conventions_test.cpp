@@ -57,7 +57,7 @@ TEST_CASE("a sink of +inf is what the contract says: a NaN row, or the limit, in
   audit::store(*answered.answer.lse, 2, 88);
   CHECK(answered.judged(limit).failed == 3);
 
-  // What is NaN without the sink stays so; V at a visible key is multiplied by 0 or skipped.
+  // A row that is NaN without the sink stays so; V at a visible key is multiplied by 0 or skipped.
   take(0), take(1), take(2);
   audit::store(answered.draft.q, 0, nan);
   CHECK(answered.judged(limit).failed == row);

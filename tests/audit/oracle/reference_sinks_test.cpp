@@ -1,4 +1,4 @@
-// What the file of `attest reference` says of sinks, and of merges, under the conventions of a contract.
+// The file of `attest reference` for sinks, and for merges, under the conventions of a contract.
 #include <cmath>
 #include <limits>
 #include <random>

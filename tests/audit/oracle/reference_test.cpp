@@ -65,7 +65,7 @@ problem_draft drawn(element_type type, std::mt19937_64& random) {
   return draft;
 }
 
-/// What a file of `reference` or `solve` says of the problem without a prefix, as doubles.
+/// The contents of a file of `reference` or `solve` for the problem without a prefix, as doubles.
 struct answered {
   std::map<std::string, std::vector<double>> of;
   safetensor_map tensors;

@@ -35,7 +35,7 @@ problem::result<audit::solution> digits_of(tensor const& q, tensor const& k, ten
 }
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
 
-/// o = tanh(δ/2) with δ = −2^(−20)·q: what is left where the two values cancel.
+/// o = tanh(δ/2) with δ = −2^(−20)·q: the rest after the two values cancel.
 tensor const two_keys{{2, 1}, {1, 1 + 0x1p-20f}}, opposite{{2, 1}, {1, -1}};
 
 }  // namespace

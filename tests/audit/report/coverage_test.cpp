@@ -1,4 +1,4 @@
-// What an audit covered: the counts of small examples by hand, shards that add up to the whole, the sentences.
+// The coverage of an audit: the counts of small examples by hand, shards that add up to the whole, the sentences.
 #include "audit/report/coverage/coverage.hpp"
 
 #include <cmath>
@@ -170,8 +170,8 @@ asked_call draw_call() {
   return call;
 }
 
-/// The report of an audit that made these calls: two thirds are inputs of check "masks", the others draws. Of the
-/// outputs of call n there are n + 1 elements judged.
+/// The report of an audit that made these calls: two thirds are inputs of check "masks", the others draws. n + 1
+/// elements of the outputs of call n are judged.
 report report_of(std::vector<asked_call> const& calls, std::int64_t index, std::int64_t of,
                  std::vector<std::string> const& required = {}) {
   report result;
@@ -275,7 +275,7 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
   CHECK(object["support"][1]["without_others"] == json({{"asked", 12}, {"answered", 12}}));
   CHECK(has(as_html(std::span(&single, 1)), "<h2>Coverage</h2>"));
 
-  // Of a refuted kernel, the draws that showed nothing say nothing.
+  // If a kernel is refuted, the draws that showed nothing say nothing.
   single.verdict = verdict::refuted;
   CHECK(has(as_text(single), covered));
   CHECK_FALSE(has(as_text(single), "numbered draws"));

@@ -1,4 +1,4 @@
-// The HTML report and its pictures: escaping, well-formed markup, what a heatmap marks, what a curve draws.
+// The HTML report and its pictures: escaping, well-formed markup, the marks of a heatmap, the lines of a curve.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -76,7 +76,7 @@ report shard_of(kind is, std::int64_t index) {
   return made;
 }
 
-/// With the hash of its facts, as whoever wants to deceive `merge` writes it.
+/// With the hash of its facts, as an attacker who wants to deceive `merge` writes it.
 json signed_again(json part) {
   part["shard"]["sha256"] = sha256_of(nlohmann::json(part["shard"]["facts"]).dump());
   return part;

@@ -1,4 +1,5 @@
-// What a verdict says: one struct of facts, one function that puts it into words, the same in every form of a report.
+// The words of a verdict: one struct of facts, one function that puts it into words, the same in every form of a
+// report.
 #include "audit/report/verdict.hpp"
 
 #include <nlohmann/json.hpp>

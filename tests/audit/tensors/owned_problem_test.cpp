@@ -1,4 +1,4 @@
-// Problems that own their memory: what they refuse, what copies share, and where a generator's mistake ends.
+// Problems that own their memory: which drafts they refuse, what copies share, and where a generator's mistake ends.
 #include "audit/tensors/owned_problem.hpp"
 
 #include <array>

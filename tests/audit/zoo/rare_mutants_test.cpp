@@ -24,7 +24,7 @@ audit::problem_draft const& problem_of(std::vector<audit::audit_case> const& cas
   return at->problem.draft();
 }
 
-/// What a specimen answers.
+/// The answer of a specimen.
 audit::owned_outputs answer_of(std::string_view specimen, audit::problem_draft const& draft) {
   zoo::specimen const* const found = zoo::find_specimen(specimen);
   REQUIRE(found != nullptr);
