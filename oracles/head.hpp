@@ -7,9 +7,9 @@
 
 namespace attest::oracles {
 
-/// The keys that a query attends to and how they are scored: s_j = cap(σ·q·k_j) + bias_j, times ln 2 in base 2, o = Σ
-/// e^(s_j) v_j / Σ e^(s_j). The caller handles masks, bands and infinities: every key here takes part, and is finite. A
-/// double holds any element exactly.
+/// The keys that a query attends to and how they are scored: s_j = cap(σ·q·k_j) + bias_j, times ln 2 in base 2,
+/// o = Σ e^(s_j) v_j / Σ e^(s_j). The caller handles masks, bands and infinities: every key here takes part, and is
+/// finite. A double holds any element exactly.
 struct head {
   std::size_t keys = 0, d = 0, dv = 0;
   std::vector<double> k, v;     ///< [keys, d], [keys, dv]
