@@ -2,7 +2,7 @@
 #pragma once
 
 #include "audit/isolation/isolated_kernel.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 
 namespace attest::audit {
 

@@ -28,7 +28,7 @@ problem::result<kernel_capabilities> capabilities_of(kernel_library const& libra
   if (!kernel) return kernel.why();
   kernel_capabilities found;
   if (!library.is_program() && !library.is_process())
-    for (char const* name : {"attest_attention", "attest_merge", "attest_attention_backward", "attest_kernel_name"}) {
+    for (char const* name : {"attest_attention", "attest_merge", "attest_kernel_name"}) {
       kernel_library other = library;
       other.symbol = name;
       if (isolated_kernel::open(other, limits)) found.exports.emplace_back(name);

@@ -13,7 +13,7 @@
 
 #include "audit/asking/plan.hpp"
 #include "audit/isolation/kernel_session.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/judge/wider_claims.hpp"
 
 namespace attest::audit {

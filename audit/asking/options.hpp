@@ -13,7 +13,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/report/report.hpp"
 #include "audit/support/interruption.hpp"
 

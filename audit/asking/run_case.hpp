@@ -2,7 +2,7 @@
 #pragma once
 
 #include "audit/isolation/kernel_session.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 
 namespace attest::audit {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/report/pictures.hpp"
 
 namespace attest::audit {

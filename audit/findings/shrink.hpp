@@ -4,7 +4,7 @@
 #include <chrono>
 #include <functional>
 
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 
 namespace attest::audit {
 

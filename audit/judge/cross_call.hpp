@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 
 namespace attest::audit {
 

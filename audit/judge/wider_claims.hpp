@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 
 namespace attest::audit {
 

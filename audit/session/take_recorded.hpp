@@ -2,7 +2,7 @@
 #pragma once
 
 #include "audit/files/case_file.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/report/builder.hpp"
 
 namespace attest::audit {
