@@ -1,4 +1,6 @@
 /* Hostile while it is loaded, or as it says its name: one library for each value of HOSTILE_AT_LOAD. */
+#include "hostile.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,8 +8,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 attest_status attest_attention(attest_call const* call);
 

@@ -1,4 +1,6 @@
 /* The channel to the judge is descriptor 3: forged, damaged, closed. */
+#include "hostile.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -6,8 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 enum { channel = 3 };
 struct reply { /* reply_message of audit/isolation/runner/protocol.hpp */

@@ -1,5 +1,7 @@
 /* Files, folders, descriptors, the network, and the system as a whole. What it could reach is its exit code, which no
  * report may show. */
+#include "hostile.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -14,8 +16,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 static char const* folder(void) {
   char const* const known = getenv("HOSTILE_FOLDER");

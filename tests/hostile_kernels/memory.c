@@ -1,4 +1,6 @@
 /* Memory: more than there is, that of the judge, and that which is shared with it. */
+#include "hostile.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +18,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 enum { shared = 4 }; /* the descriptor of the memory that the judge shares */
 static size_t const much = (size_t)256 << 20;

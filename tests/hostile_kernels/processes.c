@@ -1,5 +1,7 @@
 /* Processes and threads that outlive a call, and too many of them. Each process takes the name that HOSTILE_NAME has,
  * by which a test finds it. */
+#include "hostile.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -9,8 +11,6 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 static void take_name(void) {
   char const* const name = getenv("HOSTILE_NAME");

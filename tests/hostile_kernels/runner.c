@@ -1,4 +1,6 @@
 /* The runner's own process: what it needs for the next call is taken from it, or what it says next is changed. */
+#include "hostile.h"
+
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -17,8 +19,6 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 enum { channel = 3, memory = 4 };
 

@@ -1,4 +1,6 @@
 /* Signals: to everybody, to itself, and none at all; limits; the ways in which a process ends. */
+#include "hostile.h"
+
 #include <alloca.h>
 #include <fenv.h>
 #include <pthread.h>
@@ -10,8 +12,6 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 /* Kills every process that it may signal. */
 HOSTILE(kills_all) {

@@ -1,7 +1,7 @@
 /* The state of the processor, which the caller's next arithmetic depends on. */
-#include <fenv.h>
-
 #include "hostile.h"
+
+#include <fenv.h>
 
 HOSTILE(rounds_up) {
   UNUSED;

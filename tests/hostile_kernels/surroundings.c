@@ -1,5 +1,7 @@
 /* The judge, its files and its terminal, by the ways that leave the obvious ones alone. The runner's first word is the
  * judge's process. */
+#include "hostile.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,8 +14,6 @@
 #include <sys/xattr.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "hostile.h"
 
 static size_t read_words(char const* path, char* words, size_t most) {
   int const file = open(path, O_RDONLY | O_CLOEXEC);
