@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "audit/contract/preset_family.hpp"
+#include "audit/judge/judge_case.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
