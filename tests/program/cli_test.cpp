@@ -49,7 +49,7 @@ TEST_CASE("broken plug-ins are refuted, and the finding names what is wrong", "[
     char const* says;
   };
   auto const [name, only, bug_class, says] =
-      GENERATE(broken{"mean_v", "worked-examples/e11.1", "weak-test", "it equals the mean of all rows of V"},
+      GENERATE(broken{"mean_v", "worked-examples/e11.1", "weak-test", "it equals the mean of the visible rows of V"},
                broken{"ignores_mask", "masks/random-full", "mask-polarity", "the key is masked"},
                broken{"nan_empty_row", "empty-rows/every-row", "empty-row", "no key is visible to this query"},
                broken{"crash", "worked-examples/e11.1", "crash", "crashed with SIGSEGV"},
