@@ -4,7 +4,8 @@
 #include <cmath>
 #include <vector>
 
-#include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/element_value.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 

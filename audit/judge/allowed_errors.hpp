@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/outside_hypotheses.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/judge/tiered_judge.hpp"
+#include "audit/judge/value_hull.hpp"
 #include "reference/attention/infinite_score.hpp"
 #include "reference/bound/lse_base.hpp"
 #include "reference/machine/rows.hpp"

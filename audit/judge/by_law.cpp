@@ -9,8 +9,10 @@
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
+#include "audit/judge/outside_hypotheses.hpp"
 #include "audit/judge/padding_rows.hpp"
 #include "audit/judge/row_law.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 

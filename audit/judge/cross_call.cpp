@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/row_law.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/real/outward.hpp"

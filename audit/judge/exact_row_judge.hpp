@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/judge/row_law.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "reference/compiled/row.hpp"
 
 namespace attest::audit {
@@ -47,14 +47,6 @@ inline double admitted(reference::error_bound const& bound, double exact) noexce
   return std::min(bound.size, std::abs(bound.known_center - exact) + bound.known_size);
 }
 
-/// Clause H of docs/bound.md: an output lies between the smallest and the largest visible value, up to a margin.
-struct value_hull {
-  double lowest = 0, highest = 0, margin = 0;
-
-  /// How far x lies outside the values; negative inside.
-  double beyond(double x) const noexcept { return std::max(lowest - x, x - highest); }
-};
-
 /// Adds an answer to a comparison: its error lies in [lower, upper], and `bound` is the bound of the sharper preset.
 /// Adds nothing if that bound says nothing.
 void compare(preset_comparison& with, double got, double lower, double upper, reference::error_bound const& bound);
@@ -64,41 +56,6 @@ struct named_model {
   std::string preset;
   problem::kernel_model model;
 };
-
-/// The truth about one row at W bits, and the bound that judges it.
-template <unsigned W, class T>
-struct row_truth {
-  reference::enclosed_row<W, T> row;
-  reference::row_facts facts;
-  reference::row_bound bound;
-
-  void evaluate(problem::instance<T> const& p, problem::kernel_model const& model, std::int64_t b, std::int64_t h,
-                std::int64_t i) {
-    reference::compiled::enclose_row(p, b, h, i, row);
-    if (row.kind != reference::row_kind::finite) return;
-    reference::compiled::collect_facts(p, row, facts);
-    reference::compiled::evaluate(bound, model, facts);
-  }
-};
-
-/// The LSE of an empty row: −∞, or its sink if the sink is +∞ or NaN.
-template <unsigned W, class T>
-double lse_of_empty(reference::enclosed_row<W, T> const& row) noexcept {
-  return row.empty_lse == reference::number_class::minus_infinity  ? -reference::infinity
-         : row.empty_lse == reference::number_class::plus_infinity ? reference::infinity
-                                                                   : std::numeric_limits<double>::quiet_NaN();
-}
-
-/// Does the bound say nothing about the row (b, h, i), whose truth is `truth`? Then none of its elements is judged,
-/// whatever its value.
-template <class T>
-bool is_outside_hypotheses(problem::instance<T> const& p, problem::kernel_model const& model,
-                           row_truth<first_width, T> const& truth, std::int64_t b, std::int64_t h, std::int64_t i);
-
-/// Clause H for output c of the row (b, h, ·). Requires  a row with visible keys, evaluated
-template <class T>
-value_hull hull_of(problem::instance<T> const& p, row_truth<first_width, T> const& truth, std::int64_t b,
-                   std::int64_t h, std::int64_t c);
 
 /// The exact values that a contract prescribes, and its name for sentences.
 struct said_by_contract {
@@ -169,27 +126,5 @@ class exact_row_judge {
   std::optional<row_truth<second, T>> second_;
   std::optional<row_truth<last, T>> last_;
 };
-
-/// The exact value of an element as a double; infinities and NaN are kept.
-template <class T>
-double as_double(T element) noexcept {
-  reference::element const x = reference::value_of(element);
-  switch (x.kind) {
-    case reference::number_class::not_a_number: return std::nan("");
-    case reference::number_class::plus_infinity: return reference::infinity;
-    case reference::number_class::minus_infinity: return -reference::infinity;
-    case reference::number_class::finite: break;
-  }
-  return static_cast<double>(x.significand) * reference::power_of_two(x.exponent);
-}
-
-/// The unit in the last place of T at |x|.
-template <class T>
-double ulp_at(double x) noexcept {
-  int const field = exponent_field(x);
-  int const exponent =
-      field == 2047 ? reference::smallest_exponent<T> : field - 1023 - reference::float_format<T>::fraction;
-  return reference::power_of_two(std::max<int>(exponent, reference::smallest_exponent<T>));
-}
 
 }  // namespace attest::audit

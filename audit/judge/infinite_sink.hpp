@@ -5,7 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/outside_hypotheses.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "reference/attention/sink.hpp"
 

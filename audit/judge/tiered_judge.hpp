@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "reference/bound/lse_base.hpp"
 #include "reference/machine/rows.hpp"

@@ -11,10 +11,12 @@
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/judge/allowed_errors.hpp"
+#include "audit/judge/element_value.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/judge/row_law.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/oracle/rounded_lse.hpp"
 #include "audit/support/printable.hpp"

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <tbb/parallel_for.h>
 
-#include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/oracle/answer_tensors.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/exponential_sum.hpp"

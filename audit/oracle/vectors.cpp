@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "audit/cases/random.hpp"
-#include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/element_value.hpp"
 #include "audit/tensors/slice.hpp"
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"

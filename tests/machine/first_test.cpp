@@ -1,5 +1,6 @@
 // Judging by the machine tier first gives the verdicts of the ball tier alone.
 #include "audit/contract/preset_family.hpp"
+#include "audit/judge/row_truth.hpp"
 #include "audit/judge/tiered_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "reference/compiled/row.hpp"

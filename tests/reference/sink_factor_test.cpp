@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/bound_check.hpp"

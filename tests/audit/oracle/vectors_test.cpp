@@ -8,6 +8,7 @@
 #include <string>
 
 #include "audit/cases/case.hpp"
+#include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/oracle/vectors_json.hpp"
