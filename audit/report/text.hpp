@@ -10,7 +10,7 @@
 
 namespace attest::audit {
 
-struct sharpness_facts;  // audit/report/verdict.hpp
+struct sharpness_facts;  // audit/report/verdict_facts.hpp
 
 /// "certified", "refuted" or "undecided".
 std::string_view name_of(verdict of) noexcept;
