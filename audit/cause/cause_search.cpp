@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
-
-#include "audit/judge/by_law.hpp"
 #include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
@@ -25,59 +22,6 @@ constexpr double far_too_wide = 0.125;
 constexpr double share_of_failing = 0.75;
 constexpr std::size_t most_mistakes = 3;
 constexpr std::int64_t most_passing = 8;
-
-/// One output of some outputs.
-owned_outputs only(std::string_view output, owned_outputs const& of) {
-  owned_outputs part;
-  if (output == "o") part.o = of.o;
-  if (output == "lse") part.lse = of.lse;
-  if (output == "weights") part.weights = of.weights;
-  return part;
-}
-
-fit fit_of(judgement const& judged) {
-  if (judged.failed > 0) return fit::refuted;
-  bool const all = judged.undecided == 0 && judged.not_certified == 0 && (judged.judged() > 0 || judged.exist == 0);
-  return all ? fit::certified : fit::open;
-}
-
-/// Is the wrong row right in one of the supposed calls, and wrong in none?
-fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst) {
-  bool judged = false, open = false;
-  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
-  for (answered_call const& call : supposed) {
-    owned_outputs const part = only(wrong.output, call.outputs);
-    if (part.empty()) continue;
-    judgement const found = judge_by_law(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);
-    if (found.failed > 0) return fit::refuted;
-    open |= found.undecided > 0;
-    judged |= found.judged() > 0;
-    worst = std::max(worst, found.max_error_in_bounds);
-  }
-  return judged && !open ? fit::certified : fit::open;
-}
-
-fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judged_call const& of, double& worst) {
-  for (violation const& wrong : of.wrong)
-    if (fit const is = fit_of_row(supposed, wrong, worst); is != fit::certified) return is;
-  for (answered_call const& call : supposed) {
-    if (call.outputs.empty()) continue;
-    judgement const found =
-        judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
-    if (fit const is = fit_of(found); is != fit::certified) return is;
-  }
-  return fit::certified;
-}
-
-/// The events that explain cases with this class of violation, whose answers are right by themselves.
-std::optional<call_event> event_of(std::vector<std::string> const& classes) {
-  auto const has = [&](bug_class which) { return std::ranges::find(classes, token_of(which)) != classes.end(); };
-  if (has(bug_class::hang)) return call_event::hang;
-  if (has(bug_class::crash)) return call_event::crash;
-  if (has(bug_class::nondeterminism)) return call_event::differs;
-  if (has(bug_class::memory)) return call_event::outside;
-  return std::nullopt;
-}
 
 /// A hypothesis or an event, with the tried cases that it explains.
 struct candidate {
@@ -316,48 +260,6 @@ class search {
 };
 
 }  // namespace
-
-std::vector<event_row> const& event_hypotheses() {
-  static std::vector<event_row> const rows{
-      {call_event::crash, "crash", "the kernel crashes, or answers an error"},
-      {call_event::hang, "hang", "the kernel does not return"},
-      {call_event::inputs, "inputs-written", "the kernel writes into its inputs"},
-      {call_event::outside, "memory-outside", "the kernel reads or writes memory that is not its own"},
-      {call_event::unusable, "outputs-unusable",
-       "an output has another shape or element type than the problem asks for"},
-      {call_event::unwritten, "outputs-unwritten", "the kernel leaves elements of its outputs unwritten"},
-      {call_event::environment, "environment",
-       "the kernel leaves the floating-point environment changed (rounding mode, FTZ, DAZ)"},
-      {call_event::differs, "answers-differ", "the kernel answers calls differently that should be answered alike"},
-  };
-  return rows;
-}
-
-void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                        std::vector<row_index> rows) {
-  judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
-  calls.push_back({of_rank_4(problem, outputs, claim), std::move(rows), std::move(found.violations)});
-}
-
-bool answered_case::is_wrong() const {
-  return std::ranges::any_of(calls, [](judged_call const& call) { return !call.wrong.empty(); });
-}
-
-fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst) {
-  bool concerned = false;
-  double largest = 0;
-  answered_call const* before = nullptr;
-  for (answered_case::judged_call const& each : answers.calls) {
-    auto const supposed = tried.suppose(each.call, before);
-    before = &each.call;
-    if (supposed.empty() && !each.wrong.empty()) return fit::refuted;
-    if (supposed.empty()) continue;
-    concerned = true;
-    if (fit const is = fit_of_call(supposed, each, largest); is != fit::certified) return is;
-  }
-  if (worst) *worst = std::max(*worst, largest);
-  return concerned ? fit::certified : fit::unconcerned;
-}
 
 std::optional<named_cause> find_cause(cause_question const& asked) { return search(asked).run(); }
 

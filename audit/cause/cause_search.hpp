@@ -9,46 +9,10 @@
 #include <vector>
 
 #include "audit/cause/cause.hpp"
+#include "audit/cause/fit.hpp"
 #include "audit/cause/hypotheses/hypothesis.hpp"
-#include "audit/judge/judgement.hpp"
-#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
-
-/// What a kernel does beside a wrong number; its row is in event_hypotheses().
-enum class call_event : std::uint8_t { crash, hang, outside, inputs, unusable, unwritten, environment, differs };
-
-struct event_row {
-  call_event id;
-  std::string_view name, sentence;
-};
-std::vector<event_row> const& event_hypotheses();
-
-/// A case with the answers of its calls, in the order in which they were made.
-struct answered_case {
-  struct judged_call {
-    answered_call call;
-    std::vector<row_index> rows;   ///< those that are judged; empty: all
-    std::vector<violation> wrong;  ///< by the claim
-  };
-  std::vector<judged_call> calls;
-  std::set<call_event> events;
-
-  /// Judges an answer by its claim and adds it.
-  void add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-           std::vector<row_index> rows);
-  bool is_wrong() const;
-};
-
-enum class fit : std::uint8_t {
-  unconcerned,  ///< the hypothesis says nothing of this case
-  certified,    ///< under the hypothesis every answer is certified, the elements that are wrong without it among them
-  refuted,      ///< an answer is wrong under the hypothesis, or one that is wrong without it stays so
-  open,         ///< the judge decides neither
-};
-/// Cost      judging the wrong rows once, and where they are right the whole case
-/// `worst` becomes the largest error in the wrong rows, in units of the bound that it allows.
-fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst = nullptr);
 
 /// A case of a report.
 struct searched_case {

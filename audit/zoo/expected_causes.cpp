@@ -1,5 +1,5 @@
 // What each mutant does wrong, by the name that a report should give to the cause of its failing inputs: a row of
-// audit/cause/hypotheses/, an event of audit/cause/cause_search.cpp, or "contract-" and a preset.
+// audit/cause/hypotheses/, an event of audit/cause/call_event.cpp, or "contract-" and a preset.
 #include <algorithm>
 #include <array>
 #include <utility>

@@ -1,0 +1,80 @@
+#include "audit/cause/fit.hpp"
+
+#include <algorithm>
+
+#include "audit/judge/by_law.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// One output of some outputs.
+owned_outputs only(std::string_view output, owned_outputs const& of) {
+  owned_outputs part;
+  if (output == "o") part.o = of.o;
+  if (output == "lse") part.lse = of.lse;
+  if (output == "weights") part.weights = of.weights;
+  return part;
+}
+
+fit fit_of(judgement const& judged) {
+  if (judged.failed > 0) return fit::refuted;
+  bool const all = judged.undecided == 0 && judged.not_certified == 0 && (judged.judged() > 0 || judged.exist == 0);
+  return all ? fit::certified : fit::open;
+}
+
+fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judged_call const& of, double& worst) {
+  for (violation const& wrong : of.wrong)
+    if (fit const is = fit_of_row(supposed, wrong, worst); is != fit::certified) return is;
+  for (answered_call const& call : supposed) {
+    if (call.outputs.empty()) continue;
+    judgement const found =
+        judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
+    if (fit const is = fit_of(found); is != fit::certified) return is;
+  }
+  return fit::certified;
+}
+
+}  // namespace
+
+fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst) {
+  bool judged = false, open = false;
+  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
+  for (answered_call const& call : supposed) {
+    owned_outputs const part = only(wrong.output, call.outputs);
+    if (part.empty()) continue;
+    judgement const found = judge_by_law(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);
+    if (found.failed > 0) return fit::refuted;
+    open |= found.undecided > 0;
+    judged |= found.judged() > 0;
+    worst = std::max(worst, found.max_error_in_bounds);
+  }
+  return judged && !open ? fit::certified : fit::open;
+}
+
+void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                        std::vector<row_index> rows) {
+  judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
+  calls.push_back({of_rank_4(problem, outputs, claim), std::move(rows), std::move(found.violations)});
+}
+
+bool answered_case::is_wrong() const {
+  return std::ranges::any_of(calls, [](judged_call const& call) { return !call.wrong.empty(); });
+}
+
+fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst) {
+  bool concerned = false;
+  double largest = 0;
+  answered_call const* before = nullptr;
+  for (answered_case::judged_call const& each : answers.calls) {
+    auto const supposed = tried.suppose(each.call, before);
+    before = &each.call;
+    if (supposed.empty() && !each.wrong.empty()) return fit::refuted;
+    if (supposed.empty()) continue;
+    concerned = true;
+    if (fit const is = fit_of_call(supposed, each, largest); is != fit::certified) return is;
+  }
+  if (worst) *worst = std::max(*worst, largest);
+  return concerned ? fit::certified : fit::unconcerned;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,46 @@
+// Whether recorded answers fit a hypothesis: the judge of ordinary answers judges them under the problem, or the
+// contract, that the hypothesis supposes.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "audit/cause/call_event.hpp"
+#include "audit/cause/hypotheses/hypothesis.hpp"
+#include "audit/judge/judgement.hpp"
+#include "audit/tensors/row_index.hpp"
+
+namespace attest::audit {
+
+/// A case with the answers of its calls, in the order in which they were made.
+struct answered_case {
+  struct judged_call {
+    answered_call call;
+    std::vector<row_index> rows;   ///< those that are judged; empty: all
+    std::vector<violation> wrong;  ///< by the claim
+  };
+  std::vector<judged_call> calls;
+  std::set<call_event> events;
+
+  /// Judges an answer by its claim and adds it.
+  void add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+           std::vector<row_index> rows);
+  bool is_wrong() const;
+};
+
+enum class fit : std::uint8_t {
+  unconcerned,  ///< the hypothesis says nothing of this case
+  certified,    ///< under the hypothesis every answer is certified, the elements that are wrong without it among them
+  refuted,      ///< an answer is wrong under the hypothesis, or one that is wrong without it stays so
+  open,         ///< the judge decides neither
+};
+/// Cost      judging the wrong rows once, and where they are right the whole case
+/// `worst` becomes the largest error in the wrong rows, in units of the bound that it allows.
+fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst = nullptr);
+
+/// Is the wrong row right in one of the supposed calls, and wrong in none? `worst` becomes the largest error in it, as
+/// above.
+fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst);
+
+}  // namespace attest::audit
