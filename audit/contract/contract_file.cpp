@@ -1,16 +1,15 @@
 #include "audit/contract/contract_file.hpp"
 
+#include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "audit/contract/contract_fields.hpp"
+#include "audit/contract/field_reader.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/printable.hpp"
-#include "audit/support/real_number.hpp"
 #include "audit/support/strict_json.hpp"
 #include "audit/support/words.hpp"
 #include "problem/element_names.hpp"
@@ -23,137 +22,6 @@ using json = nlohmann::ordered_json;
 using problem::element_type;
 using problem::error;
 using problem::error_code;
-
-std::string text_of(double x) { return std::isinf(x) ? "inf" : fmt::format("{:a}", x); }
-
-/// Writes every field of a struct into an object.
-class field_writer {
- public:
-  explicit field_writer(json& into) : into_(into) {}
-  void number(char const* name, double& field, range const&) { into_[name] = text_of(field); }
-  void count(char const* name, std::int64_t& field, range const&) { into_[name] = field; }
-  void flag(char const* name, bool& field) { into_[name] = field; }
-  void word(char const* name, std::span<char const* const> words, std::size_t& at) { into_[name] = words[at]; }
-  template <class Fields>
-  void optional(Fields&& fields) {
-    fields(*this);
-  }
-  template <class Fields>
-  void object(char const* name, Fields&& fields) {
-    field_writer inside(into_[name] = json::object());
-    fields(inside);
-  }
-
- private:
-  json& into_;
-};
-
-/// A non-negative decimal number or hex float, or "inf". Returns nothing for other text.
-std::optional<double> number_in(std::string_view text) {
-  if (text == "inf") return std::numeric_limits<double>::infinity();
-  return text.starts_with('-') ? std::nullopt : real_number(text);  // no field is negative
-}
-
-/// Reads the fields of a struct from an object. Keeps the first error and skips the fields after it.
-class field_reader {
- public:
-  /// If `whole`, a missing key is an error; else the field keeps its value.
-  field_reader(json const& from, std::string path, bool whole) : from_(from), path_(std::move(path)), whole_(whole) {}
-
-  void number(char const* name, double& field, range const& allowed) {
-    json const* const value = find(name);
-    if (!value) return;
-    auto const read = value->is_number()   ? std::optional(value->get<double>())
-                      : value->is_string() ? number_in(value->get_ref<std::string const&>())
-                                           : std::nullopt;
-    if (!read)
-      return fail(name, fmt::format("is {}, expected a number, or a string such as \"0x1p-24\"", shown(*value)));
-    if (!(*read >= allowed.least && *read <= allowed.most)) return fail(name, outside(text_of(*read), allowed));
-    field = *read;
-  }
-  void count(char const* name, std::int64_t& field, range const& allowed) {
-    json const* const value = find(name);
-    if (!value) return;
-    if (!value->is_number_integer()) return fail(name, fmt::format("is {}, expected a whole number", shown(*value)));
-    // Compared as a double: a number above 2^63 must not wrap.
-    double const read = value->get<double>();
-    if (!(read >= allowed.least && read <= allowed.most)) return fail(name, outside(value->dump(), allowed));
-    field = value->get<std::int64_t>();
-  }
-  void flag(char const* name, bool& field) {
-    json const* const value = find(name);
-    if (!value) return;
-    if (!value->is_boolean()) return fail(name, fmt::format("is {}, expected true or false", shown(*value)));
-    field = value->get<bool>();
-  }
-  void word(char const* name, std::span<char const* const> words, std::size_t& at) {
-    json const* const value = find(name);
-    if (!value) return;
-    if (value->is_string())
-      for (std::size_t n = 0; n < words.size(); ++n)
-        if (value->get_ref<std::string const&>() == words[n]) return void(at = n);
-    fail(name, fmt::format("is {}, expected one of {}{}", shown(*value), fmt::join(words, ", "),
-                           value->is_string() ? did_you_mean(value->get_ref<std::string const&>(), words) : ""));
-  }
-  template <class Fields>
-  void object(char const* name, Fields&& fields) {
-    json const* const value = find(name);
-    if (!value) return;
-    if (!value->is_object()) return fail(name, fmt::format("is {}, expected an object", shown(*value)));
-    field_reader inside(*value, path_ + name + '.', whole_);
-    fields(inside);
-    inside.end();
-    if (!why) why = std::move(inside.why);
-    knows_later_fields |= inside.knows_later_fields;
-  }
-  /// Fields that keep their value if the file does not have them.
-  template <class Fields>
-  void optional(Fields&& fields) {
-    bool const whole = std::exchange(whole_, false);
-    std::size_t const first = known_.size();
-    fields(*this);
-    whole_ = whole;
-    for (std::size_t at = first; at < known_.size(); ++at) knows_later_fields |= from_.contains(known_[at]);
-  }
-  /// Must be called after the last field: a key that no field has is an error.
-  void end() {
-    if (why) return;
-    for (auto const& item : from_.items())
-      if (std::ranges::find(known_, item.key()) == known_.end()) {
-        why = error{error_code::bad_value, path_ + printable(item.key()),
-                    "there is no such key" + did_you_mean(item.key(), known_)};
-        return;
-      }
-  }
-
-  std::optional<error> why;
-  bool knows_later_fields = false;  ///< does the file have one of the optional fields?
-
- private:
-  json const* find(char const* name) {
-    known_.emplace_back(name);
-    if (why) return nullptr;
-    auto const at = from_.find(name);
-    if (at != from_.end()) return &*at;
-    if (whole_) fail(name, "is missing; write it, or start \"from\" a preset");
-    return nullptr;
-  }
-  void fail(char const* name, std::string reason) {
-    if (!why) why = error{error_code::bad_value, path_ + name, std::move(reason)};
-  }
-  static std::string shown(json const& value) {
-    return value.is_structured() ? std::string(kind_of(value))
-                                 : printable(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
-  }
-  static std::string outside(std::string const& value, range const& allowed) {
-    return fmt::format("is {}, expected a number from {:g} to {:g}", value, allowed.least, allowed.most);
-  }
-
-  json const& from_;
-  std::string path_;
-  bool whole_;
-  std::vector<std::string> known_;
-};
 
 error of_key(char const* name, std::string reason) { return {error_code::bad_value, name, std::move(reason)}; }
 
@@ -238,21 +106,6 @@ std::optional<error> wrong_weight_reference(problem::kernel_model const& model, 
 }
 
 }  // namespace
-
-std::string contract_text(contract const& written, int indent) {
-  json object;
-  contract copy = written;  // visitors take fields by reference
-  object["name"] = written.name, object["sentence"] = written.sentence;
-  object["input"] = problem::name_of(written.type), object["output"] = problem::name_of(written.type);
-  if (written.builtin) object["model"] = "builtin";
-  else {
-    field_writer model(object["model"] = json::object());
-    visit_model(copy.fixed, model);
-  }
-  field_writer conventions(object["conventions"] = json::object());
-  visit_conventions(copy.conventions, conventions);
-  return object.dump(indent, ' ', false, json::error_handler_t::replace);
-}
 
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name) {
   auto const parsed = parse_strict(text);
