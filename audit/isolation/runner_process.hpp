@@ -1,4 +1,4 @@
-// One process of attest-runner: starts it, exchanges messages with it, ends it.
+// One process of attest-runner: starts it (start_runner.cpp), exchanges messages with it, ends it.
 #pragma once
 
 #include <chrono>
