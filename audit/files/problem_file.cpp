@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <span>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "audit/files/axis_orders.hpp"
 #include "audit/files/dtype.hpp"
 #include "audit/files/entry_limits.hpp"
 #include "audit/files/file_tensor.hpp"
@@ -78,78 +77,6 @@ error renamed(error why, std::string_view prefix) {
   if (why.argument == "out") why.argument = "o";
   why.argument = printable(prefixed(prefix, why.argument));
   return why;
-}
-
-constexpr std::string_view layout_key = "attest.layout";
-constexpr std::array<std::string_view, 3> axis_orders{"bhnd", "bnhd", "thd"};
-constexpr std::array<std::string_view, 2> pool_orders{"hnd", "nhd"};
-
-/// PREFIX.key of the metadata, or else the plain key.
-safetensors_metadata::const_iterator key_of(safetensors_metadata const& metadata, std::string_view prefix,
-                                            std::string_view key) {
-  auto const at = metadata.find(prefixed(prefix, key));
-  return at != metadata.end() ? at : metadata.find(key);
-}
-
-/// The word of PREFIX.key, or of the plain key, as a value; the first word if neither exists.
-template <class Order>
-result<Order> order_of(safetensors_metadata const& metadata, std::string_view prefix, std::string_view key,
-                       std::span<std::string_view const> words) {
-  auto const at = key_of(metadata, prefix, key);
-  if (at == metadata.end()) return Order{};
-  auto const found = std::ranges::find(words, at->second);
-  if (found != words.end()) return static_cast<Order>(found - words.begin());
-  return fault(error_code::bad_value, at->first,
-               fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
-}
-
-/// The fault of the metadata about this merge, whose axes have only one order. A key without a prefix is about the
-/// other problems.
-std::optional<error> merge_order_fault(safetensors_metadata const& metadata, std::string_view prefix) {
-  auto const at = metadata.find(prefixed(prefix, layout_key));
-  if (at == metadata.end() || at->second == axis_orders.front()) return std::nullopt;
-  return fault(error_code::unsupported, at->first, "is not bhnd: a merge is [b, hq, n, dv]");
-}
-
-/// Why the axes of the outputs cannot have the order that their file's metadata say. Returns nothing if they can, or if
-/// no output has an order.
-std::optional<error> order_fault(safetensors_metadata const& outputs, tensor_group const& tensors,
-                                 problem_file_entry const& entry) {
-  if (entry.problem.draft().merge) return merge_order_fault(outputs, entry.prefix);
-  bool const packed = entry.problem.draft().q_offsets.has_value();
-  if (!tensors.contains("o") && !(packed && tensors.contains("lse"))) return std::nullopt;
-  auto const order = order_of<axis_order>(outputs, entry.prefix, layout_key, axis_orders);
-  if (!order) return order.why();
-  auto const said = key_of(outputs, entry.prefix, layout_key);
-  // Packed tensors are bhnd or thd; others bhnd or bnhd.
-  axis_order const other = packed ? axis_order::thd : axis_order::bnhd;
-  bool const same = (order.value() == other) == (entry.order == other);
-  if (said == outputs.end() || same || entry.problem.rank() != 4) return std::nullopt;
-  return fault(error_code::bad_value, said->first,
-               fmt::format("is '{}' beside the outputs and '{}' beside the inputs{}: o has the order of its inputs",
-                           said->second, axis_orders[static_cast<std::size_t>(entry.order)],
-                           entry.prefix.empty() ? "" : fmt::format(" of '{}'", printable(entry.prefix))));
-}
-
-/// Why a tensor that is said to have rows of tokens, [rows, heads, width], has none: no offsets say to which entry they
-/// belong.
-std::optional<error> token_fault(std::string_view key, std::string_view prefix, problem_draft const& draft) {
-  struct rows {
-    char const* role;
-    char const* offsets;
-    owned_tensor const& tensor;
-    bool packed;
-  };
-  bool const q_packed = draft.q_offsets.has_value(),
-             k_placed = draft.k_offsets.has_value() || draft.block_table.has_value();
-  for (auto const& [role, offsets, tensor, packed] :
-       {rows{"q", "q_offsets", draft.q, q_packed}, rows{"k", "k_offsets", draft.k, k_placed},
-        rows{"v", "k_offsets", draft.v, k_placed}})
-    if (tensor.layout.rank == 3 && !packed)
-      return fault(error_code::missing, key,
-                   fmt::format("is 'thd', and '{}' is missing: it says to which entry each row of '{}' belongs",
-                               printable(prefixed(prefix, offsets)), printable(prefixed(prefix, role))));
-  return std::nullopt;
 }
 
 /// A suggestion for a key of the metadata that is not read: ", did you mean 'scale'?". Empty if the key is read, or is
