@@ -9,21 +9,21 @@
 #include <fmt/ranges.h>
 
 #include "audit/cases/default_contract.hpp"
-#include "audit/cause/explain.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/findings/draw_pictures.hpp"
-#include "audit/findings/name_cause.hpp"
-#include "audit/judge/case_result.hpp"
+#include "audit/cause/explain.hpp"
+#include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/rows_of_parts.hpp"
+#include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/name_cause.hpp"
+#include "audit/session/read_recorded.hpp"
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/interruptible.hpp"
-#include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -31,26 +31,6 @@ namespace {
 
 using problem::error;
 using problem::error_code;
-
-problem::result<problem_file> read_all(verify_options const& options) {
-  auto file = read_safetensors(options.inputs);
-  if (!file) return file.why();
-  auto const dropped = options.outputs ? drop_outputs(file.value()) : dropped_outputs{};
-  auto recorded = problem_file_of(file.value(), options.flags);
-  if (!options.outputs) return recorded;
-  if (!recorded) {  // of two files, it is the first
-    error why = recorded.why();
-    why.argument = name_of_input(options.inputs) + (why.argument.empty() ? "" : ": " + why.argument);
-    return why;
-  }
-  if (dropped.outputs + dropped.statuses > 0)
-    recorded.value().notes.push_back(
-        fmt::format("outputs of the first file are not judged: {}{}", dropped.outputs,
-                    dropped.statuses > 0 ? fmt::format(", and its attest.status of {} calls", dropped.statuses) : ""));
-  auto const outputs = read_safetensors(*options.outputs);
-  if (!outputs) return outputs.why();
-  return with_outputs(std::move(recorded).value(), outputs.value());
-}
 
 std::string reproducer(verify_options const& options, contract const& claim) {
   std::string text = "attest verify " + shell_word(options.inputs.native());
@@ -71,53 +51,6 @@ findings_run run_of(verify_options const& options) {
   if (options.outputs) run += " " + shell_word(options.outputs->native());
   if (!options.contract_argument.empty()) run += " --contract " + shell_word(options.contract_argument);
   return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
-}
-
-/// Keeps the cases that --only names. An error is about a name that no case has.
-std::optional<error> names_fault(char const* option, names const& named, std::vector<recorded_case> const& cases) {
-  std::set<std::string, std::less<>> known;
-  for (check const& entry : checks()) known.emplace(entry.name);
-  for (recorded_case const& entry : cases)
-    known.insert({entry.input.check, entry.input.full_name(), entry.calls.front().prefix});
-  for (std::string const& name : named)
-    if (!known.contains(name))
-      return error{error_code::bad_value, option,
-                   fmt::format("no check, case or prefix of the file is called '{}'{}", printable(name),
-                               did_you_mean(name, known))};
-  return std::nullopt;
-}
-
-std::optional<error> keep_only(names const& only, std::vector<recorded_case>& cases) {
-  if (only.empty()) return std::nullopt;
-  if (auto why = names_fault("--only", only, cases)) return why;
-  std::erase_if(cases, [&](recorded_case const& entry) {
-    return !only.contains(entry.input.check) && !only.contains(entry.input.full_name()) &&
-           !only.contains(entry.calls.front().prefix);
-  });
-  return std::nullopt;
-}
-
-/// The parts of an audit that a file does not hold, by the metadata of a file that attest wrote.
-std::vector<omission> left_out_of(safetensors_metadata const& metadata) {
-  std::vector<omission> omissions;
-  if (auto const at = metadata.find("attest.left_out"); at != metadata.end())
-    omissions.push_back({printable(at->second, 400), "attest gen left them out"});
-  if (auto const at = metadata.find("attest.options"); at != metadata.end())
-    omissions.push_back({"the cases that its options leave out", "attest gen " + printable(at->second, 400)});
-  return omissions;
-}
-
-/// The weights that the files hold and that cannot be judged.
-std::vector<omission> unjudged_weights(problem_file const& recorded) {
-  constexpr std::size_t named = 8;
-  std::vector<std::string> weights;
-  for (problem_file_entry const& entry : recorded.problems)
-    if (entry.weights_over_packed_rows) weights.push_back(printable(entry.name_of("weights")));
-  if (weights.empty()) return {};
-  bool const more = weights.size() > named;
-  if (more) weights.resize(named);
-  return {{fmt::format("recorded {}{}", fmt::join(weights, ", "), more ? ", …" : ""),
-           "weights have no shape over packed rows"}};
 }
 
 constexpr char const* interrupted = "interrupted";
@@ -198,7 +131,7 @@ void draw_findings(std::vector<recorded_case> const& cases, verify_options const
 }  // namespace
 
 problem::result<report> run_verify(verify_options const& options) {
-  auto recorded = read_all(options);
+  auto recorded = read_recorded(options);
   if (!recorded) return recorded.why();
   report kernel_report;
   kernel_report.kernel = name_of_input(options.outputs ? *options.outputs : options.inputs);
@@ -258,14 +191,14 @@ problem::result<report> run_verify(verify_options const& options) {
       kernel_report.contracts.push_back(claim);
     }
     case_result found;
-    bool const cut =
-        interruptible([&] { return !why_to_stop(options).empty(); },
-                      [&] {
-                        take_recorded(entry, claim, found, endings);
-                        judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
-                                             options.claim ? *options.claim : claim, wider, found);
-                        if (found.judged.failed > 0) tell_other_order(entry, claim, found);
-                      });
+    bool const cut = interruptible(
+        [&] { return !why_to_stop(options).empty(); },
+        [&] {
+          take_recorded(entry, claim, found, endings);
+          judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
+                               options.claim ? *options.claim : claim, wider, found);
+          if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+        });
     if (cut) stopped = why_to_stop(options), found.inside.reset();
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {

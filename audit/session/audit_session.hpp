@@ -1,0 +1,77 @@
+// One audit under way: its cases are taken (take_cases.cpp), then its findings are explained (run_audit.cpp,
+// name_conditions.cpp).
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audit/asking/case_pool.hpp"
+#include "audit/asking/options.hpp"
+#include "audit/asking/plan.hpp"
+#include "audit/condition/question.hpp"
+#include "audit/findings/findings_folder.hpp"
+#include "audit/report/builder.hpp"
+#include "audit/report/coverage/refusal_pattern.hpp"
+#include "audit/session/audit_words.hpp"
+#include "audit/support/interruption.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// One audit: a kernel, its cases, and the report so far.
+class audit_session {
+ public:
+  audit_session(audit_options const& options, audit_plan const& plan, report& into)
+      : options_(options),
+        plan_(plan),
+        report_(into),
+        collect_(into, options.waived),
+        saved_(options.findings, run_of(options)),
+        when_{options.stop,
+              options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
+        pool_(plan, options, when_) {}
+
+  std::optional<problem::error> run();
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  static clock::duration seconds(double count) {
+    return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
+  }
+  problem::result<std::string> take_all();
+  void not_drawn(std::int64_t made);
+  void note_replies(std::vector<call_reply> const& replies);
+  void note_refused(audit_case const& kernel_case);
+  void list_refused_checks();
+  void name_conditions();
+  void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
+  void judge_recording(audit_case const& kernel_case);
+  std::string why_stopped() const;
+  bool has_enough() const {
+    return options_.enough_failing > 0 && std::ssize(report_.failing) >= options_.enough_failing;
+  }
+  /// Does the clock decide what is asked? Not with a number of draws, and not in a shard.
+  bool may_hurry() const { return plan_.draws && !options_.draws && !options_.part; }
+  clock::time_point cause_end() const;
+  clock::time_point search_end(double most_seconds, double part_of_budget) const;
+  std::string reproducer(audit_case const& kernel_case) const;
+
+  audit_options const& options_;
+  audit_plan const& plan_;
+  report& report_;
+  report_builder collect_;
+  findings_folder saved_;
+  interruption when_;
+  case_pool pool_;
+  bool mandatory_missing_ = false, hurried_ = false, nothing_to_draw_ = false;
+  int hung_ = 0, unanswered_ = 0;  ///< cases
+  std::vector<asked_call> asked_;
+  std::vector<judged_form> judged_;                          ///< the first calls of the cases
+  std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
+};
+
+}  // namespace attest::audit

@@ -1,0 +1,52 @@
+// The conditions under which a refuted kernel is wrong, for its first findings.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "audit/condition/condition.hpp"
+#include "audit/condition/form.hpp"
+#include "audit/findings/ask_kernel.hpp"
+#include "audit/session/audit_session.hpp"
+
+namespace attest::audit {
+
+/// Searches for the conditions under which the kernel is wrong, for the first findings that refute.
+void audit_session::name_conditions() {
+  // With --replay or --only CHECK/CASE the user is reproducing a known finding: skip the search.
+  bool const single = options_.replay ||
+                      std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });
+  if (single) return;
+  constexpr int most = 3;
+  auto const until = search_end(10, 0.93);
+  // Cases that were made from a form can be made from it again: they come first.
+  std::vector<finding*> ordered;
+  for (bool const of_form : {true, false})
+    for (finding& found : report_.findings)
+      if ((std::ranges::find(checks_of_forms, found.check) != checks_of_forms.end()) == of_form)
+        ordered.push_back(&found);
+  int named = 0;
+  for (finding* const each : ordered) {
+    finding& found = *each;
+    if (found.waived || found.what.bug_class == bug_class::hang || named == most || clock::now() >= until) continue;
+    if (found.what.callers > 0) {
+      if (found.what.callers > 1)
+        found.condition = fmt::format("wrong where {} threads call at the same time", found.what.callers);
+      continue;
+    }
+    auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
+    if (!failing) continue;
+    auto const form = form_asked(*failing, found.what.call);
+    if (!form) continue;
+    ++named;
+    std::vector<judged_form> earlier = judged_;
+    for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
+    row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
+    auto const where = find_condition(*form, earlier, ask_kernel(options_, until, row),
+                                      static_cast<std::int64_t>(problem::size_of(options_.claim->type)));
+    if (!where) continue;
+    found.condition = where->sentence;
+    if (report_.cause && report_.cause->condition.empty()) report_.cause->condition = where->sentence;
+  }
+}
+
+}  // namespace attest::audit

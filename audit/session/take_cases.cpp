@@ -1,0 +1,151 @@
+// The cases of an audit, taken one after another into its report, and why it ends before the last.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "audit/cases/default_contract.hpp"
+#include "audit/session/audit_session.hpp"
+#include "audit/session/take_result.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+
+std::string audit_session::reproducer(audit_case const& kernel_case) const {
+  std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel),
+                                 shell_word(options_.contract_argument));
+  if (options_.replay)
+    text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()),
+                        shell_word(kernel_case.full_name()));
+  else
+    text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
+                        options_.quick ? " --quick" : "");
+  if (kernel_case.form && kernel_case.check != "support")
+    text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
+  return text + options_.words_of_rules();
+}
+
+void audit_session::judge_recording(audit_case const& kernel_case) {
+  if (kernel_case.recorded_by.empty()) return;
+  contract const& claim = default_contract(kernel_case.problem.type());
+  judgement const found = judge(kernel_case.problem.instance(), kernel_case.recorded, claim);
+  collect_.add_observation(
+      kernel_case.full_name(),
+      found.failed > 0
+          ? fmt::format("{}: {} of {} elements of the answer by {} are outside the bound of {}",
+                        kernel_case.full_name(), found.failed, found.judged(), kernel_case.recorded_by, claim.name)
+          : fmt::format("{}: all {} elements of the answer by {} are within {:.4f} of the bound of {}",
+                        kernel_case.full_name(), found.judged(), kernel_case.recorded_by, found.max_error_in_bounds,
+                        claim.name));
+}
+
+void audit_session::take(audit_case const& kernel_case, bool is_draw, case_result&& result) {
+  hung_ += result.hung, unanswered_ += result.unanswered;
+  if (result.inside) pool_.wider().keep(*result.inside);
+  note_replies(result.replies);
+  report_.covered.add_elements(result.judged.judged(), result.judged.exist);
+  if (!result.unsupported) {
+    if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
+      judged_.push_back({*std::move(form), result.judged.failed > 0});
+  } else if (!result.unanswered) {
+    note_refused(kernel_case);
+  }
+  collect_.set_case(kernel_case.number);
+  bool const missing = kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0);
+  if (missing || (result.unanswered && !is_draw)) {
+    mandatory_missing_ = true;
+    collect_.add_unanswered(kernel_case.full_name());
+  }
+  judge_recording(kernel_case);
+  take_result(kernel_case, true, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
+}
+
+void audit_session::note_replies(std::vector<call_reply> const& replies) {
+  auto const optional = [](bool asked, bool given) {
+    return !asked ? reply::not_asked : given ? reply::answered : reply::refused;
+  };
+  for (call_reply const& of : replies) {
+    call_replies said{.call = reply::refused};
+    if (of.answered)
+      said = {reply::answered, optional(of.asked.lse, of.given.lse), optional(of.asked.weights, of.given.weights)};
+    report_.covered.add(of.form, said);
+    asked_.push_back({of.form, said});
+  }
+}
+
+/// Notes which features of a refused case the kernel refuses by themselves, or two at a time.
+void audit_session::note_refused(audit_case const& kernel_case) {
+  auto const form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft());
+  if (form) refused_[kernel_case.check] = refused_[kernel_case.check] | form->features();
+}
+
+std::string audit_session::why_stopped() const {
+  if (options_.interrupted()) return "interrupted";
+  if (hung_ >= 2) return "the kernel hung twice";
+  if (hung_ + unanswered_ >= 2) return "calls of two inputs did not return";
+  if (options_.fail_fast && collect_.refuted()) return "--fail-fast";
+  if (has_enough()) return fmt::format("{} failing inputs are enough", options_.enough_failing);
+  if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
+  if (hurried_) return "enough was found";
+  return "";
+}
+
+/// Takes the cases of the fixed part, then the draws. Returns why it ended before the last case of the fixed part, or
+/// nothing.
+problem::result<std::string> audit_session::take_all() {
+  std::string stopped;
+  std::size_t const fixed = plan_.fixed.size();
+  std::size_t done = 0;
+  for (; stopped.empty(); ++done) {
+    auto const all = static_cast<std::int64_t>(std::max(fixed, done + 1));
+    bool const is_draw = done >= fixed;
+    options_.on_progress(static_cast<std::int64_t>(done), all, is_draw ? "draws" : plan_.fixed[done].full_name());
+    auto asked = pool_.wait(done);
+    if (!asked) break;
+    if (!asked->result) return asked->result.why();
+    case_result& result = asked->result.value();
+    if (result.cut_short && result.judged.failed == 0) break;
+    if (!asked->plan.reported) continue;
+    // A draw that --only or a file names is not independent of what it shows.
+    report_.draws += is_draw;
+    if (is_draw) report_.covered.add_draw(!result.unsupported);
+    if (!asked->made) break;
+    take(*asked->made, is_draw, std::move(result));
+    if (!hurried_ && may_hurry() && collect_.refuted()) {
+      // The verdict is known: the rest of the time is for other checks and for the findings.
+      hurried_ = true;
+      pool_.end_draws();
+      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
+    }
+    if (done + 1 == fixed && may_hurry() && judged_.empty()) {
+      nothing_to_draw_ = true;  // draws are calls of attention, and it answers none
+      pool_.end_draws();
+    }
+    if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped = why_stopped();
+  }
+  pool_.close();
+  options_.on_progress(0, 0, "");
+  if (plan_.draws || plan_.shapes_from < fixed) report_.draw_products = pool_.limits().call.products;
+  report_.all_draws = plan_.draws ? options_.draws.value_or(report_.draws) : 0;
+  report_.all_cases = plan_.all_fixed + report_.all_draws;
+  if (done >= fixed) {
+    not_drawn(static_cast<std::int64_t>(done - fixed));
+    return std::string();
+  }
+  if (stopped.empty()) stopped = why_stopped();
+  report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
+  report_.not_asked.push_back({fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
+  return stopped;
+}
+
+/// Says which draws were asked for and not made.
+void audit_session::not_drawn(std::int64_t made) {
+  if (plan_.draws && options_.part && !options_.draws)
+    report_.not_asked.push_back({"draws", "--shard without --draws"});
+  if (nothing_to_draw_) report_.not_asked.push_back({"draws", "the kernel answered no call of attention"});
+  if (!plan_.draws || !options_.draws) return;
+  std::int64_t const first = plan_.draw_number(made);
+  if (first > *options_.draws) return;
+  report_.not_asked.push_back({fmt::format("draws {} to {}", first, *options_.draws), why_stopped()});
+}
+
+}  // namespace attest::audit
