@@ -27,8 +27,7 @@ fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judge
     if (fit const is = fit_of_row(supposed, wrong, worst); is != fit::certified) return is;
   for (answered_call const& call : supposed) {
     if (call.outputs.empty()) continue;
-    judgement const found =
-        judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
+    judgement const found = judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
     if (fit const is = fit_of(found); is != fit::certified) return is;
   }
   return fit::certified;

@@ -123,8 +123,7 @@ void searcher::multiply_from(form_number first, form_number second, integer know
   }
   std::erase_if(found_.clauses, [&](condition_clause const& one) { return one.about(first) || one.about(second); });
   condition_clause product{.is = condition_clause::kind::product};
-  product.of = small == form_number::heads ? large : small,
-  product.other = small == form_number::heads ? small : large;
+  product.of = small == form_number::heads ? large : small, product.other = small == form_number::heads ? small : large;
   product.set.low = std::max(known_right, low * factor) + 1;
   found_.clauses.push_back(product);
   base_ = *at(high);

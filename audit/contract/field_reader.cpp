@@ -36,8 +36,7 @@ void field_reader::number(char const* name, double& field, range const& allowed)
   auto const read = value->is_number()   ? std::optional(value->get<double>())
                     : value->is_string() ? number_in(value->get_ref<std::string const&>())
                                          : std::nullopt;
-  if (!read)
-    return fail(name, fmt::format("is {}, expected a number, or a string such as \"0x1p-24\"", shown(*value)));
+  if (!read) return fail(name, fmt::format("is {}, expected a number, or a string such as \"0x1p-24\"", shown(*value)));
   if (!(*read >= allowed.least && *read <= allowed.most)) return fail(name, outside(hex(*read), allowed));
   field = *read;
 }

@@ -155,7 +155,8 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
                                   : index == runner::keep ? call_tensor::keep
                                                           : call_tensor::beside;
         if (row.rank == 4) return input(index, which, *tensor);
-        if (!why) why = planned.add(index, placed_tensor::of_input(*tensor, tensor->layout, tensor->layout), where, limits);
+        if (!why)
+          why = planned.add(index, placed_tensor::of_input(*tensor, tensor->layout, tensor->layout), where, limits);
       },
       inputs, runner::optional_slots{});
   auto const type = problem.type();

@@ -1,5 +1,5 @@
-// The memory of one call: the position of each tensor, the bytes around it (call_memory.cpp), and how the kernel changed
-// both (memory_after_call.cpp).
+// The memory of one call: the position of each tensor, the bytes around it (call_memory.cpp), and how the kernel
+// changed both (memory_after_call.cpp).
 //
 // The process under audit maps the tensors, with inaccessible pages around them. This process reads and writes the same
 // memory as a file, so that nothing the other process does to it can cause a fault here.

@@ -67,10 +67,10 @@ owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> be
   owned_tensor was{compact.type, compact.layout, std::move(unwritten)};
   padding = clear_padding(problem_, compact, was.bytes);
   clear_padding(problem_, was);
-  written.of_queries = changed_elements(was.bytes.data(), compact.bytes.data(),
-                                        compact.bytes.size() / tensor.element(), tensor.element());
-  written.expected = static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) *
-                     (index == runner::lse ? 1 : elements);
+  written.of_queries = changed_elements(was.bytes.data(), compact.bytes.data(), compact.bytes.size() / tensor.element(),
+                                        tensor.element());
+  written.expected =
+      static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) * (index == runner::lse ? 1 : elements);
   return compact;
 }
 

@@ -56,9 +56,8 @@ struct spawn_plan {
 
 }  // namespace
 
-problem::result<runner_process> runner_process::start(std::filesystem::path const& runner,
-                                                      kernel_library const& kernel, int memory,
-                                                      kernel_needs const& needs) {
+problem::result<runner_process> runner_process::start(std::filesystem::path const& runner, kernel_library const& kernel,
+                                                      int memory, kernel_needs const& needs) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return fault("no channel to it", errno);
   runner_process process;

@@ -138,8 +138,8 @@ void exact_row_judge<T>::judge_lse(judgement& into) {
     }
     case row_kind::empty: {
       double const usual = lse_of_empty(first_.row);
-      return by_rule_of_empty(into, output_kind::lse, 0, got,
-                              usual == -reference::infinity ? exact_.empty_lse : usual, usual);
+      return by_rule_of_empty(into, output_kind::lse, 0, got, usual == -reference::infinity ? exact_.empty_lse : usual,
+                              usual);
     }
     case row_kind::finite: break;
   }

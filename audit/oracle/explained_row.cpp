@@ -97,11 +97,12 @@ class explanation {
   void head() {
     problem::sizes const& s = p_.size();
     if (auto const& merge = from_.problem.draft().merge) {
-      add("{}row [{}, {}, {}] of a merge of {} parts, b={} hq={} n={} dv={}, {}, contract {}\na key is a part, its score is "
+      add("{}row [{}, {}, {}] of a merge of {} parts, b={} hq={} n={} dv={}, {}, contract {}\na key is a part, its "
+          "score is "
           "the LSE of the part{}\n\n",
-          from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1] / merge->queries, at_[1] % merge->queries,
-          s.m, s.b, merge->heads, merge->queries, s.dv, problem::name_of(problem::type_of<T>), contract_,
-          in_base_2(merge->base));
+          from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1] / merge->queries,
+          at_[1] % merge->queries, s.m, s.b, merge->heads, merge->queries, s.dv, problem::name_of(problem::type_of<T>),
+          contract_, in_base_2(merge->base));
       return;
     }
     add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
@@ -143,9 +144,8 @@ class explanation {
       sum += weight, bounds += bound;
       if (n >= listed_keys) continue;
       add("{:>6}  {:>16}  {:>16}  {:>10.3g}  {:>10.6f}  {:>10.3g}  {}\n",
-          is_sink ? std::string("sink") : fmt::format("{}", row_.keys[k].j),
-          shown(score_of(k)), shown(reference::compiled::weight(row_, k)), bound, sum,
-          bounds, bar(weight));
+          is_sink ? std::string("sink") : fmt::format("{}", row_.keys[k].j), shown(score_of(k)),
+          shown(reference::compiled::weight(row_, k)), bound, sum, bounds, bar(weight));
     }
     if (order.size() > listed_keys)
       add("{:>6}  {:>16}  {:>16}  {:>10}  {:>10.6f}  {:>10.3g}\n", fmt::format("+{}", order.size() - listed_keys), "",
@@ -153,7 +153,8 @@ class explanation {
     add("{} of {} keys are visible with a finite score\n\n", row_.real_keys().size(), p_.keys(at_[0]));
     auto const bound = reference::in_base(model_.lse_base, bound_.log_sum_exp());
     add("LSE{} {}, bound {:.3g}{}\n", in_base_2(model_.lse_base),
-        shown(reference::in_base(model_.lse_base, reference::compiled::log_sum_exp(row_))), bound.size, clause(bound.by));
+        shown(reference::in_base(model_.lse_base, reference::compiled::log_sum_exp(row_))), bound.size,
+        clause(bound.by));
   }
 
   /// In a merge, exactly the LSE of the part.
@@ -221,7 +222,8 @@ class explanation {
   /// evenly chosen.
   void picture() {
     problem::sizes const& s = p_.size();
-    std::int64_t const queries = p_.queries(at_[0]), lines = std::min(queries, picture_height), columns = std::min(s.m, picture_width);
+    std::int64_t const queries = p_.queries(at_[0]), lines = std::min(queries, picture_height),
+                       columns = std::min(s.m, picture_width);
     if (lines == 0 || columns == 0) return;
     add("\nweights of head [{}, {}]: {}{}█ ≥ 1/2  ▓ ≥ 1/8  ▒ ≥ 2^-5  ░ ≥ 2^-8  · less\n", at_[0], at_[1],
         lines < queries ? fmt::format("{} of {} queries, ", lines, queries) : "",

@@ -23,7 +23,8 @@ struct sharpness_facts {
 /// The signed errors of one output (docs/audit.md, "Systematic error").
 struct systematic_facts {
   std::string output, type;
-  std::int64_t calls = 0, rows = 0, elements = 0, judged = 0;  ///< judged: elements by a bound, of all types of this output
+  std::int64_t calls = 0, rows = 0, elements = 0,
+               judged = 0;  ///< judged: elements by a bound, of all types of this output
   mean_error upwards, away_from_0;
   bool noted = false;
 };

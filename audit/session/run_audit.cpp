@@ -29,7 +29,8 @@ audit_session::clock::time_point audit_session::search_end(double most_seconds, 
 /// The end of the search for the cause: after 10 s, sooner if the user has little time.
 audit_session::clock::time_point audit_session::cause_end() const {
   auto end = clock::now() + seconds(10);
-  if (options_.quick && may_hurry()) end = std::min(end, std::max(options_.begun + seconds(8), clock::now() + seconds(1)));
+  if (options_.quick && may_hurry())
+    end = std::min(end, std::max(options_.begun + seconds(8), clock::now() + seconds(1)));
   if (options_.budget) end = std::min(end, options_.begun + seconds(0.92 * *options_.budget));
   return end;
 }
@@ -55,8 +56,7 @@ std::optional<problem::error> audit_session::run() {
   report_.kernel_builds = {build_of(options_.kernel, options_.channel, options_.claim->type)};
   report_.relaxed = relaxed(options_.claim->conventions);
   report_.missing_protections = pool_.missing_protections();
-  report_.protections = protections_of(limits_of(options_), report_.missing_protections,
-                                       options_.channel >= 0);
+  report_.protections = protections_of(limits_of(options_), report_.missing_protections, options_.channel >= 0);
   if (pool_.loading_changes_environment())
     report_.observations.emplace_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");

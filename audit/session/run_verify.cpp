@@ -9,15 +9,15 @@
 #include <fmt/ranges.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/cause/explain.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/files/case_file.hpp"
-#include "audit/cause/explain.hpp"
+#include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/name_cause.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/rows_of_parts.hpp"
-#include "audit/findings/draw_pictures.hpp"
-#include "audit/findings/name_cause.hpp"
 #include "audit/session/read_recorded.hpp"
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
@@ -191,14 +191,14 @@ problem::result<report> run_verify(verify_options const& options) {
       kernel_report.contracts.push_back(claim);
     }
     case_result found;
-    bool const cut = interruptible(
-        [&] { return !why_to_stop(options).empty(); },
-        [&] {
-          take_recorded(entry, claim, found, endings);
-          judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
-                               options.claim ? *options.claim : claim, wider, found);
-          if (found.judged.failed > 0) tell_other_order(entry, claim, found);
-        });
+    bool const cut =
+        interruptible([&] { return !why_to_stop(options).empty(); },
+                      [&] {
+                        take_recorded(entry, claim, found, endings);
+                        judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
+                                             options.claim ? *options.claim : claim, wider, found);
+                        if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+                      });
     if (cut) stopped = why_to_stop(options), found.inside.reset();
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {

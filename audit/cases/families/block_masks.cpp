@@ -29,9 +29,9 @@ void add_block_masks(case_list& to) {
       problem_draft draft = gaussian({2, 4, 2, n, m, 16, 16}, to.type(), random);
       draft.block_q = block_q, draft.block_k = block_k;
       bool const all = kind == "all";
-      draft.block_mask = owned_tensor::compact(
-          problem::element_type::u8,
-          {2, kind == "drawn" ? 4 : 1, (n + block_q - 1) / block_q, (m + block_k - 1) / block_k});
+      draft.block_mask =
+          owned_tensor::compact(problem::element_type::u8,
+                                {2, kind == "drawn" ? 4 : 1, (n + block_q - 1) / block_q, (m + block_k - 1) / block_k});
       auto* byte = draft.block_mask->as<std::uint8_t>();
       for (std::size_t at = 0; at < draft.block_mask->bytes.size(); ++at)
         byte[at] = all || random.below(2) == 0 ? static_cast<std::uint8_t>(kind == "bytes" ? 1 + random.below(255) : 1)

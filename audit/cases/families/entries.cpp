@@ -35,12 +35,9 @@ struct entry_case {
 
 std::vector<entry_case> const& entry_cases() {
   static std::vector<entry_case> const all{
-      {"rising", {1, 2, 3, 5, 8}, {1, 5, 16, 17, 33}},
-      {"falling", {8, 5, 3, 2, 1}, {33, 17, 16, 5, 1}},
-      {"empty-entries", {4, 0, 3, 2, 0}, {7, 9, 0, 16, 0}},
-      {"no-keys-first", {2, 3, 1, 1, 4}, {0, 12, 0, 31, 8}},
-      {"one-query-each", {1, 1, 1, 1, 1}, {33, 1, 32, 15, 16}},
-      {"block-edges", {8, 7, 8, 8, 1}, {15, 16, 17, 31, 33}},
+      {"rising", {1, 2, 3, 5, 8}, {1, 5, 16, 17, 33}},          {"falling", {8, 5, 3, 2, 1}, {33, 17, 16, 5, 1}},
+      {"empty-entries", {4, 0, 3, 2, 0}, {7, 9, 0, 16, 0}},     {"no-keys-first", {2, 3, 1, 1, 4}, {0, 12, 0, 31, 8}},
+      {"one-query-each", {1, 1, 1, 1, 1}, {33, 1, 32, 15, 16}}, {"block-edges", {8, 7, 8, 8, 1}, {15, 16, 17, 31, 33}},
       {"more-queries", {8, 8, 6, 8, 8}, {3, 8, 5, 1, 2}},
   };
   return all;
@@ -56,8 +53,8 @@ void set_band(problem_draft& draft, std::size_t which) {
 
 problem_draft entries_of(entry_case const& from, case_list const& to, random_stream& random) {
   auto const most = [](std::vector<std::int32_t> const& of) { return std::int64_t{*std::ranges::max_element(of)}; };
-  problem_draft draft = gaussian(
-      {std::ssize(from.queries), 4, 2, most(from.queries), most(from.keys), 16, 16}, to.type(), random);
+  problem_draft draft =
+      gaussian({std::ssize(from.queries), 4, 2, most(from.queries), most(from.keys), 16, 16}, to.type(), random);
   set_lengths(draft, from.queries, from.keys);
   poison_behind(draft, from.keys);
   return draft;
@@ -111,19 +108,21 @@ void add_entries(case_list& to) {
     if (std::string(check) == "packed") pack_queries(draft, 0), pack_keys(draft, 0);
     to.add(check, "plain", std::move(draft));
   }
-  add_entry_family(to, "lengths", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
-                                     random_stream&) { list.add(check, name, std::move(draft)); });
+  add_entry_family(to, "lengths",
+                   [](case_list& list, char const* check, std::string const& name, problem_draft draft,
+                      random_stream&) { list.add(check, name, std::move(draft)); });
   add_decoding(to);
-  add_entry_family(to, "packed", [](case_list& list, char const* check, std::string const& name, problem_draft draft,
-                                    random_stream& random) {
-    problem_draft queries_only = draft, keys_only = draft;
-    pack_queries(draft, 1 + random.below(3)), pack_keys(draft, 1 + random.below(3));
-    list.add(check, name, std::move(draft));
-    pack_queries(queries_only, 0);
-    list.add(check, name + "-queries", std::move(queries_only));
-    pack_keys(keys_only, 2);
-    list.add(check, name + "-keys", std::move(keys_only));
-  });
+  add_entry_family(
+      to, "packed",
+      [](case_list& list, char const* check, std::string const& name, problem_draft draft, random_stream& random) {
+        problem_draft queries_only = draft, keys_only = draft;
+        pack_queries(draft, 1 + random.below(3)), pack_keys(draft, 1 + random.below(3));
+        list.add(check, name, std::move(draft));
+        pack_queries(queries_only, 0);
+        list.add(check, name + "-queries", std::move(queries_only));
+        pack_keys(keys_only, 2);
+        list.add(check, name + "-keys", std::move(keys_only));
+      });
   // One entry is NaN throughout; its neighbours in the packed tensors are not.
   auto random = to.random("packed", "poisoned-neighbour");
   problem_draft draft = entries_of(entry_cases()[0], to, random);
@@ -142,13 +141,14 @@ void add_pages(case_list& to) {
   }
   constexpr std::array<std::int64_t, 6> sizes{1, 7, 16, 64, 128, 256};
   std::size_t at = 0;
-  add_entry_family(to, "pages", [&](case_list& list, char const* check, std::string const& name, problem_draft draft,
-                                    random_stream& random) {
-    std::int64_t const page = sizes[at++ % sizes.size()];
-    page_keys(draft, {.page = page, .more_columns = 2, .more_pages = 3}, random);
-    if (random.below(2) == 0) pack_queries(draft, 1);
-    list.add(check, fmt::format("{}-of-{}", name, page), std::move(draft));
-  });
+  add_entry_family(
+      to, "pages",
+      [&](case_list& list, char const* check, std::string const& name, problem_draft draft, random_stream& random) {
+        std::int64_t const page = sizes[at++ % sizes.size()];
+        page_keys(draft, {.page = page, .more_columns = 2, .more_pages = 3}, random);
+        if (random.below(2) == 0) pack_queries(draft, 1);
+        list.add(check, fmt::format("{}-of-{}", name, page), std::move(draft));
+      });
   for (std::int64_t const page : {4, 16}) {
     std::string const name = fmt::format("shared-prefix-of-{}", page);
     auto random = to.random("pages", name);

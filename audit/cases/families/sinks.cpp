@@ -61,9 +61,8 @@ void add_sink_places(case_list& to) {
   add("window", {1, 4, 2, 20, 20, 8, 8}, [](auto& p, auto&) { p.band = {0, 3, 0}; });
   add("softcap", {1, 4, 4, 3, 9, 8, 8}, [](auto& p, auto&) { p.softcap = 2; });
   add("scale", {1, 4, 4, 3, 9, 8, 8}, [](auto& p, auto&) { p.scale = 0.0625; });
-  add("by-batch", {3, 2, 2, 2, 7, 8, 8}, [](auto& p, auto& random) {
-    add_sink(p, 3, [&](auto, auto) { return 2 * random.normal(); });
-  });
+  add("by-batch", {3, 2, 2, 2, 7, 8, 8},
+      [](auto& p, auto& random) { add_sink(p, 3, [&](auto, auto) { return 2 * random.normal(); }); });
   add("own-type", {2, 4, 4, 2, 7, 8, 8}, [&](auto& p, auto&) {
     p.sink = owned_tensor::compact(to.type(), {4});
     for (std::size_t h = 0; h < 4; ++h) store(*p.sink, h, 0.5 * static_cast<double>(h));

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "audit/report/builder.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/report/html/checks.hpp"
 #include "audit/report/html/coverage.hpp"
 #include "audit/report/html/curves.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
-#include "audit/report/builder.hpp"
-#include "audit/report/cause_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
