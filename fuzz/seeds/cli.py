@@ -20,7 +20,7 @@ verify in.safetensors --json= --quick
 audit --seed -1
 audit
 audit --help
-audit --kernel builtin --contract f32 --seed 1 --only poison,accuracy --waive lse,accuracy --json -
+audit --kernel builtin --contract f32 --seed 1 --only poison,accuracy --waive empty-rows,accuracy --json -
 audit --kernel command:cat --quick
 audit --kernel callable:f --channel 3
 audit --kernel ./lib.so:symbol --contract bf16-ieee --jobs 64 --budget 0.1 --reproducible --fail-fast --quick

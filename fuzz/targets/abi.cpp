@@ -1,5 +1,4 @@
-// Calls of the exported C function, sound and wrecked: none touches what is not its own, and sound ones are answered
-// rightly.
+// Calls of the exported C function, sound and wrecked: none leaves its memory, and sound ones are answered rightly.
 //
 // Bytes → an attest_call of version 1 or 2, sound at first and then wrecked (ranks, shapes, strides, types, NULLs,
 // numbers, contents of lengths, offsets and tables, overlaps). The exported C function of the built-in kernel gets it.

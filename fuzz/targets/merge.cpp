@@ -1,5 +1,4 @@
-// Merges by the exported C function, sound and wrecked: none touches what is not its own, and sound ones are inside
-// their bound.
+// Merges by the exported C function, sound and wrecked: none leaves its memory, and sound ones are inside their bound.
 //
 // Bytes → an attest_merge_call, sound at first and then wrecked (ranks, shapes, strides, types, NULLs, lists, numbers,
 // contents, memory that tensors share). The exported C function of the built-in kernel gets it. A malformed call is

@@ -73,7 +73,7 @@ TEMPLATE_TEST_CASE("no finite sink overflows, and none is lost", "[unit]", float
     auto const instance = problem.instance();
     auto const judged = tests::judged_by_model(instance, got);
     CHECK(judged.failed + judged.undecided == 0);
-    if (t < TestType(1e38)) CHECK(judged.not_judged() == 0);  // above 2^126 nothing is judged
+    if (std::abs(t) < TestType(1e38)) CHECK(judged.not_judged() == 0);  // beyond 2^126 a row of the sink alone is open
     for (std::int64_t i = 1; i < 30; ++i) CHECK(std::isfinite(got.lse.at(0, 1, i)));
   }
 }

@@ -1,11 +1,10 @@
-// Weights that are rounded to 16 bits relative to a reference point that the contract declares: docs/bound.md, section
-// 5. Honest kernels stay inside, and the theorem sees faults that the plain bound cannot.
+// Weights that are rounded to 16 bits beside a reference point which the contract declares: docs/bound.md, section 5.
+// Honest kernels stay inside, and the theorem sees what the plain bound cannot.
 #include <bit>
 #include <cmath>
 #include <random>
 #include <string>
 
-#include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/attacked_row.hpp"
@@ -109,8 +108,8 @@ struct narrow_kernel {
   }
 };
 
-/// d = 8, V without offset. The families: Gaussian scores; scores that rise along the keys; equal scores; weights near
-/// midpoints of bf16; one heavy key; every sixteenth key at the maximum (an anchor in each block).
+/// d = 8, V without offset. The families: Gaussian scores; scores that rise along the keys; equal scores; weights
+/// beside midpoints of bf16; one heavy key; every sixteenth key at the maximum (an anchor in each block).
 one_row<float> narrow_row(int family, std::int64_t m, generator& random) {
   one_row<float> problem(m, family == 0 ? 8 : 1, 1);
   problem.scale = family == 0 ? 0.35355338 : 1.0;
@@ -271,6 +270,22 @@ TEST_CASE("the theorem is silent where a contract does not declare enough", "[un
   CHECK(!holds([](kernel_model& m) { m.u_p = 1.01 * 0x1p-8; }));
   CHECK(!holds([](kernel_model& m) { m.merge = problem::split_merge::lse; }));
   CHECK(!holds([](kernel_model& m) { m.u_p = 0, m.omega_p = 0; }));
+}
+
+TEST_CASE("a row that H0 refuses has nothing of the known weights of the row before", "[unit]") {
+  auto model = narrow_kernel{}.model<problem::bf16>(5);
+  model.sink_form = problem::sink_form::rescale;
+  model.u_t = 0.5;  // E_⊥ is above Θ/8: T1 refuses the second row, T2 judges it
+  auto refused = with_scores({0, -0.3F, -0.6F}, {1, 2, 3});
+  refused.sink = {3e37F};
+  bound_check<float> const known(with_scores({0, -0.3F, -0.6F, -0.9F, -1.2F}, {1, 2, 3, 4, 5})), second(refused);
+  reference::row_bound bound;
+  reference::compiled::evaluate(bound, model, known.facts());
+  REQUIRE(known.output_bound(bound).known_size < reference::infinity);
+  reference::compiled::evaluate(bound, model, second.facts());
+  REQUIRE(!bound.terms().judged);
+  REQUIRE(bound.says_anything());
+  CHECK(second.output_bound(bound).known_center == second.output_bound(second.bound(model)).known_center);
 }
 
 TEST_CASE("rounding to few bits is that of the element types", "[unit]") {
