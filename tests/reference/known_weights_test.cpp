@@ -5,6 +5,7 @@
 #include <random>
 #include <string>
 
+#include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/attacked_row.hpp"
