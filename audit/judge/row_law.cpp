@@ -1,7 +1,5 @@
 #include "audit/judge/row_law.hpp"
 
-#include <cmath>
-
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -38,17 +36,6 @@ reference::row_kind kind_of(problem::instance<T> const& p, row_index const& row)
 }
 
 }  // namespace
-
-exact_values exact_values_of(conventions const& how, std::int64_t keys) noexcept {
-  using row = conventions::row;
-  using log = conventions::log;
-  bool const is_nan = how.empty_row == row::nan || (how.empty_row == row::nan_unless_no_keys && keys > 0);
-  return {.empty_o = is_nan ? std::nan("") : 0,
-          .empty_lse = how.empty_lse == log::zero            ? 0
-                       : how.empty_lse == log::plus_infinity ? reference::infinity
-                                                             : -reference::infinity,
-          .any_for_nan = how.nan == conventions::invalid::unspecified};
-}
 
 row_laws::row_laws(owned_problem const& problem, contract const& claim)
     : problem_(problem),

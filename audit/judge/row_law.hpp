@@ -2,7 +2,9 @@
 // law of a row follows from the inputs and the contract alone, before any output is read.
 #pragma once
 
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -30,7 +32,16 @@ struct exact_values {
 };
 
 /// Requires  the entry of the row has `keys` keys, visible or not
-exact_values exact_values_of(conventions const& how, std::int64_t keys) noexcept;
+inline exact_values exact_values_of(conventions const& how, std::int64_t keys) noexcept {
+  using row = conventions::row;
+  using log = conventions::log;
+  bool const is_nan = how.empty_row == row::nan || (how.empty_row == row::nan_unless_no_keys && keys > 0);
+  return {.empty_o = is_nan ? std::numeric_limits<double>::quiet_NaN() : 0,
+          .empty_lse = how.empty_lse == log::zero            ? 0
+                       : how.empty_lse == log::plus_infinity ? reference::infinity
+                                                             : -reference::infinity,
+          .any_for_nan = how.nan == conventions::invalid::unspecified};
+}
 
 /// The laws of the rows of one problem under one contract. Any number of threads may ask at the same time.
 class row_laws {

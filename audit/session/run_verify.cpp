@@ -14,7 +14,7 @@
 #include "audit/files/case_file.hpp"
 #include "audit/findings/draw_pictures.hpp"
 #include "audit/findings/name_cause.hpp"
-#include "audit/judge/judge_case.hpp"
+#include "audit/judge/case_result.hpp"
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/rows_of_parts.hpp"

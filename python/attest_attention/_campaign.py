@@ -247,10 +247,15 @@ def outcomes(client: Any, work: Callable[[Any], Any], tasks: list[Any],
     distributed = _dask()
     futures = {client.submit(work, task, key=f"attest-{key_of(dataclasses.asdict(task))}{mark}", pure=True): task for task in tasks}
     for future in distributed.as_completed(list(futures), loop=client.loop):
-        error = future.exception()
         task = futures.pop(future)
+        result: Any = None
+        error: Exception | None = None
+        try:
+            result = future.result()
+        except Exception as why:  # of the task; or its worker died before the result came here, in another task
+            error = why
         if error is None:
-            yield task, future.result(), "", False
+            yield task, result, "", False
         elif isinstance(error, distributed.scheduler.KilledWorker):
             yield task, None, "its worker died each time that it was asked", True
         elif isinstance(error, (Interrupted, WrongTask)):
