@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "audit/cause/hypotheses/changes.hpp"
-#include "audit/tensors/row_index.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
 namespace {
