@@ -4,6 +4,7 @@
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
+#include "audit/judge/judge_case.hpp"
 
 namespace attest::audit {
 
