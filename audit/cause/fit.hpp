@@ -17,7 +17,7 @@ namespace attest::audit {
 struct answered_case {
   struct judged_call {
     answered_call call;
-    std::vector<row_index> rows;   ///< those that are judged; empty: all
+    std::vector<row_index> rows;   ///< the judged rows; empty: all
     std::vector<violation> wrong;  ///< by the claim
   };
   std::vector<judged_call> calls;

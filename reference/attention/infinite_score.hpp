@@ -11,7 +11,8 @@
 namespace attest::reference {
 
 /// LSE = ln Σ e^s = +∞: some visible score, or the sink, is +∞ and none is NaN. (A kernel that forms m + ln Σ e^(s − m)
-/// gets NaN from ∞ − ∞; docs/semantics.md accepts both.) Cost      d exact products a visible key
+/// gets NaN from ∞ − ∞; docs/semantics.md accepts both.)
+/// Cost      d exact products a visible key
 template <class T>
 constexpr bool lse_is_infinite(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i) {
   problem::sizes const& s = p.size();

@@ -221,7 +221,8 @@ constexpr column_bound<R> with_rescaled(row_terms const& terms, column_bound<R> 
 
 /// B_c = A_c + [(1 + Γ_F)(Φ_c + Ω_O) + (|o_c| + A_c)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, and what merges by a sigmoid add
 /// (Lemma 8), then κ·B_c(1 + u_out) + u_out·κ|o_c| + ω_out, where with dropout v, o_c and B_c are those times 1 − p.
-/// o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters for dull alone.) Ensures   |ô_c − o_c| ≤
+/// o_c lies within `width` of `mid`; sum_eta is Σ_{j∉J} η_j. (known matters for dull alone.)
+/// Ensures   |ô_c − o_c| ≤
 /// B_c (Theorem); where B_c is not finite it judges nothing
 template <class R>
 constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R const& width,

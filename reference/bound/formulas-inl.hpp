@@ -55,7 +55,8 @@ constexpr R score_error(constant_terms const& terms, key_numbers<R> const& key) 
 }
 
 /// E_⊥: the larger of E_j of a key with q·k = 0 and bias t, and (1 + u_s)[(γ_{k_t} ⊕ u_t)|t| + ω_t + 2ω] + u_s|t| +
-/// ω_s. Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
+/// ω_s.
+/// Ensures   |t̂ − t| ≤ E_⊥ however the sink enters (Theorem T1)
 template <class R>
 constexpr R sink_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
   problem::kernel_model const& model = terms.model;

@@ -40,7 +40,8 @@ constexpr void records_of(std::span<double const> highest, std::span<double cons
 }
 
 /// A sink, the last of these keys, has no place in the order: a walk may meet it anywhere. So a key that it may exceed
-/// has one record more, and the sink itself as many as the keys that may exceed it. Requires  records of the other keys
+/// has one record more, and the sink itself as many as the keys that may exceed it.
+/// Requires  records of the other keys
 constexpr void add_sink_to_records(std::span<double const> highest, std::span<double const> lowest,
                                    std::span<double> records) noexcept {
   std::size_t const sink = records.size() - 1;

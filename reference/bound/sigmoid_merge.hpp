@@ -59,7 +59,8 @@ constexpr lse_of_merge error_of_merged_lse(problem::kernel_model const& model, d
 
 /// Γ_σ = w/(1 − w), w = μ_σ·[1.04(ε̂ + 0.28γ_{k_x}) + γ_{k_F+2} + e^−x0] + 1.04γ_{k_x}X⁺ + Ξ: what sigmoids, or an LSE
 /// of merges that is off by Ξ, add to a returned weight, relatively (Corollary W). `xi` is Ξ, and what rounding that
-/// LSE as a reference adds. Ensures   infinity where w > 1/2
+/// LSE as a reference adds.
+/// Ensures   infinity where w > 1/2
 constexpr double weights_by_sigmoids(problem::kernel_model const& model, double sigmoids, double near_X,
                                      double xi) noexcept {
   double const u = model.format.u, gamma_x = gamma(model.k_x, u), eps_hat = model.eps / (1 - model.eps);

@@ -43,8 +43,10 @@ HWY_INLINE R capped(R const& x, double softcap) {
 }
 
 /// ŝ_j = fl(fl(σ̂·dot) + b_j), or with softcap fl(capped(fl(σ̂·dot)) + b_j), or in base 2 fl(ln 2·fl(fl(σ̂·dot) + b_j)),
-/// ρ_j and their extremes. Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| +
-/// [base 2] 2.02u·|ŝ_j| + 2⁻¹⁰²² Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h);
+/// ρ_j and their extremes.
+/// Ensures   |ŝ_j − s_j| ≤ ρ_j = (h + 6)u'·|σ̂|·size_j + [softcap] 8u·c + [bias] 1.01u·|ŝ_j| +
+/// [base 2] 2.02u·|ŝ_j| + 2⁻¹⁰²²
+/// Why       dot: γ_h·Σ|q·k|, h = dot_roundings(d), and Σ|q·k| ≤ size_j/(1 − γ_h);
 /// σ̂: 2.01u (a root and a quotient; 0
 ///           if it is given), the product: u, together (h + 4)u to first order; u' = u(1 + 2(h + 6)u) covers the
 ///           second. The sum with the bias: u·|ŝ_j|. Underflow: 2⁻¹⁰⁷⁴. In base 2 the product with fl(ln 2): 2u, and ln

@@ -35,11 +35,11 @@ struct call_form {
   std::int32_t threads = 0;
   std::optional<double> scale{};  ///< with feature::scale; none: 0.8125/√d
   std::optional<double> cap{};    ///< with feature::softcap; none: usual_cap
-  /// With a feature of the group `band`: that of the band; none: as the feature says.
+  /// The diagonal of the band, with a feature of the group `band`. Without a value, the feature decides.
   std::optional<std::int64_t> diagonal{};
   /// With a feature of the group `mask` or `bias`: whether it has the axes b, hq and n; none: as the feature says.
   std::optional<broadcast_axes> mask_over{}, bias_over{};
-  std::uint8_t mask_byte = 1;  ///< that of a visible key
+  std::uint8_t mask_byte = 1;  ///< the byte of a visible key
   memory_form memory{};        ///< where the tensors lie
   friend bool operator==(call_form const&, call_form const&) = default;
 
@@ -52,9 +52,9 @@ struct call_form {
 /// Has the form a feature of this group?
 bool has_any(call_form const& form, feature_group group) noexcept;
 
-/// The form nearest to that of a problem: its features follow from the shapes of mask and bias and from the parameters,
-/// its values count as Gaussian. None where the problem has not rank 4. Of packed and paged problems the sizes are
-/// those of the slots.
+/// The form nearest to a problem: its features follow from the shapes of mask and bias and from the parameters,
+/// its values count as Gaussian. Returns nothing if the rank is not 4. For packed and paged problems the sizes
+/// are the sizes of the slots.
 std::optional<call_form> form_of(problem_draft const& p);
 
 /// The band of a form: the neutral one if it has none.

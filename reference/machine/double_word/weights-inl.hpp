@@ -69,7 +69,8 @@ inline constexpr double_word<double> ln2_words{0x1.62e42fefa39efp-1, 0x1.abc9e3b
 
 /// ŝ_j = σ̂·dot + b_j, or with softcap capped(σ̂·dot) + b_j, or in base 2 ln 2·(σ̂·dot + b_j), and ρ_j.
 /// Ensures   |ŝ_j − s_j| ≤ ρ_j = (1.01(d+1)² + 32)u²(1 + 2⁻³⁰)|σ|·size_j + [softcap] 256u²c + 3u²|ŝ_j| + [base 2]
-/// 13u²|ŝ_j| + tiny Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; c·tanh(x/c) is a contraction, so the
+/// 13u²|ŝ_j| + tiny
+/// Why       dot: multiply_word_tile; σ̂ 16u², the product 9u²; c·tanh(x/c) is a contraction, so the
 /// errors before it
 ///           do not grow. The sum with the bias: u²(|product| + |ŝ_j|), |product| ≤ 1.01|σ|size_j, with softcap too.
 ///           The product with ln 2: 9u², and 2⁻¹⁰⁹/ln 2 < 0.2u² of ln2_words; what was off before it becomes smaller
