@@ -49,14 +49,14 @@ class special_rows {
   /// If q or a key holds a NaN or an infinity, NaN is right as well: adding a mask to such a score gives NaN.
   void mean_of_values(row_index const& row) {
     owned_outputs alone = answer_of(row);
-    bool const nan_is_right = [&] {
+    auto const nan_is_right = [&] {
       problem_draft const query = one_query(problem_, row.b, row.h, row.i);
       return has_nonfinite(query.q) || has_nonfinite(query.k);
-    }();
+    };
     auto const is = [&](output_kind kind, auto&& right) { return alone.of(kind) && all_of(*alone.of(kind), right); };
     auto const is_nan = [](double x) { return std::isnan(x); };
     for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
-      if (nan_is_right && is(kind, is_nan)) right_by_rule(kind, alone);
+      if (is(kind, is_nan) && nan_is_right()) right_by_rule(kind, alone);
     if (is(output_kind::weights, [](double x) { return x == 0; })) right_by_rule(output_kind::weights, alone);
     if (alone.lse)
       rule(output_kind::lse, row, 0, exact_values_of(claim_.conventions, 1).empty_lse, bug_class::empty_row, no_key);
@@ -77,13 +77,7 @@ class special_rows {
   }
 
   void sink_takes_all(row_index const& row) {
-    auto const taken = std::visit(
-        [&]<class T>(problem::instance<T> const& p) {
-          return taken_by_sink(p, std::get<problem::instance<T>>(laws_.keys_alone()->instance()),
-                               claim_.model_for(problem_.instance()), row)
-              .value();
-        },
-        problem_.instance());
+    row_of_infinite_sink const taken = laws_.taken(row).value();
     for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
       for (std::int64_t at = 0; outputs_.of(kind) && at < width_of(kind); ++at) {
         if (taken.is_outside) found.leave_out(kind, 1, not_judged_because::outside_hypotheses);
@@ -157,12 +151,10 @@ judgement judge_each_by_law(owned_problem const& problem, owned_outputs const& o
                             std::span<row_index const> rows, thoroughness how) {
   row_laws const laws(problem, claim);
   if (laws.are_semantics()) return judge(problem.instance(), outputs, claim, rows, how);
-  std::vector<row_index> const all = rows.empty() ? every_row_of(problem) : std::vector(rows.begin(), rows.end());
   std::vector<row_index> by_semantics;
   special_rows special(problem, outputs, claim, laws);
-  for (row_index const& row : all) {
+  for (row_index const& row : queries_among(problem, rows)) {
     if (tbb::is_current_task_group_canceling()) break;
-    if (row.i >= queries_of(problem, row.b)) continue;
     row_law const law = laws.of(row);
     if (law == row_law::semantics) by_semantics.push_back(row);
     else special.judge_row(row, law);
@@ -196,11 +188,9 @@ lse_law lse_law_of(problem::instance<T> const& p, problem::kernel_model const& m
 judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& keys, owned_outputs const& lse,
                             contract const& claim, std::span<row_index const> rows, thoroughness how) {
   problem::kernel_model const model = claim.model_for(problem.instance());
-  std::vector<row_index> const all = rows.empty() ? every_row_of(problem) : std::vector(rows.begin(), rows.end());
   std::vector<row_index> of_keys;
   judgement found;
-  for (row_index const& row : all) {
-    if (row.i >= queries_of(problem, row.b)) continue;
+  for (row_index const& row : queries_among(problem, rows)) {
     double const got = load(*lse.lse, output_row(problem, row.b, row.h, row.i));
     switch (std::visit([&](auto const& p) { return lse_law_of(p, model, row, got); }, problem.instance())) {
       case lse_law::of_keys: of_keys.push_back(row); break;

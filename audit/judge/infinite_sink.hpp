@@ -3,9 +3,9 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "audit/judge/outside_hypotheses.hpp"
+#include "audit/judge/row_law.hpp"
 #include "audit/judge/row_truth.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "reference/attention/sink.hpp"
@@ -25,12 +25,6 @@ template <class T>
 bool has_a_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h) {
   return reference::sink_at(p, b, h).kind != reference::number_class::minus_infinity;
 }
-
-/// The elements that are not judged in a row whose sink is +∞.
-struct row_of_infinite_sink {
-  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN
-  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
-};
 
 /// Returns nothing if the sink of row (b, h, i) is not +∞, or if a score of its keys makes it a NaN row.
 /// Requires  `keys`, the same problem without its sink

@@ -62,12 +62,11 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
 void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
   if (kernel_case.rows.empty() || !kernel_case.form) return;
   problem::sizes const& s = kernel_case.problem.size();
-  std::vector<row_index> rows;
-  for (std::int64_t b = 0; b < s.b; ++b)
-    for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < queries_of(kernel_case.problem, b); ++i)
-        if (is_suspect_row(outputs, output_row(kernel_case.problem, b, h, i), s, keys_of(kernel_case.problem, b)))
-          rows.push_back({b, h, i});
+  std::vector<row_index> rows = queries_among(kernel_case.problem);
+  std::erase_if(rows, [&](row_index const& row) {
+    return !is_suspect_row(outputs, output_row(kernel_case.problem, row.b, row.h, row.i), s,
+                           keys_of(kernel_case.problem, row.b));
+  });
   if (rows.empty()) return;
   judgement found = judge_by_law(kernel_case.problem, outputs, claim, rows, thoroughness::verdict);
   into.failed += found.failed;
@@ -81,7 +80,7 @@ std::vector<row_index> rows_of_hidden_values(audit_case const& kernel_case, std:
   if (first.k.bytes == other.k.bytes && first.v.bytes == other.v.bytes) return {};
   row_laws const laws(kernel_case.call(n + 1), claim);
   if (laws.are_semantics()) return {};
-  std::vector<row_index> rows = every_row_of(kernel_case.call(n + 1));
+  std::vector<row_index> rows = queries_among(kernel_case.call(n + 1));
   std::erase_if(rows, [&](row_index const& row) {
     row_law const law = laws.of(row);
     return law != row_law::every_key && law != row_law::mean_of_values;

@@ -52,9 +52,7 @@ row_law row_laws::of(problem::instance<T> const& p, row_index const& row) const 
   reference::row_kind const kind = kind_of(p, row);
   if (replaces_empty_rows_ && kind == reference::row_kind::empty && !has_a_sink(p, row.b, row.h) && p.keys(row.b) > 0)
     return empty_row_ == conventions::row::mean ? row_law::mean_of_values : row_law::every_key;
-  if (keys_alone_ && kind == reference::row_kind::nan &&
-      taken_by_sink(p, std::get<problem::instance<T>>(keys_alone_->instance()), model_, row))
-    return row_law::sink_takes_all;
+  if (kind == reference::row_kind::nan && taken(row)) return row_law::sink_takes_all;
   return row_law::semantics;
 }
 
@@ -63,17 +61,29 @@ row_law row_laws::of(row_index const& row) const {
   return std::visit([&](auto const& p) { return of(p, row); }, problem_.instance());
 }
 
-std::vector<row_index> every_row_of(owned_problem const& problem) {
+std::optional<row_of_infinite_sink> row_laws::taken(row_index const& row) const {
+  if (!keys_alone_) return std::nullopt;
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        return taken_by_sink(p, std::get<problem::instance<T>>(keys_alone_->instance()), model_, row);
+      },
+      problem_.instance());
+}
+
+std::vector<row_index> queries_among(owned_problem const& problem, std::span<row_index const> rows) {
+  std::vector<row_index> queries;
+  for (row_index const& row : rows)
+    if (row.i < queries_of(problem, row.b)) queries.push_back(row);
+  if (!rows.empty()) return queries;
   problem::sizes const& s = problem.size();
-  std::vector<row_index> rows;
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < queries_of(problem, b); ++i) rows.push_back({b, h, i});
-  return rows;
+      for (std::int64_t i = 0; i < queries_of(problem, b); ++i) queries.push_back({b, h, i});
+  return queries;
 }
 
 std::vector<row_index> empty_rows_of(owned_problem const& problem) {
-  std::vector<row_index> rows = every_row_of(problem);
+  std::vector<row_index> rows = queries_among(problem);
   bool const finite = is_finite(problem);
   std::visit(
       [&](auto const& p) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "audit/contract/contract.hpp"
@@ -43,6 +44,12 @@ inline exact_values exact_values_of(conventions const& how, std::int64_t keys) n
           .any_for_nan = how.nan == conventions::invalid::unspecified};
 }
 
+/// The elements that are not judged in a row whose sink is +∞.
+struct row_of_infinite_sink {
+  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN
+  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
+};
+
 /// The laws of the rows of one problem under one contract. Any number of threads may ask at the same time.
 class row_laws {
  public:
@@ -55,8 +62,8 @@ class row_laws {
   /// Cost      m if the numbers of the problem are finite and the row has a key; else the cost of enclosing the row
   row_law of(row_index const& row) const;
 
-  /// The problem without its sink, if the contract says sink_inf: limit and there is a sink.
-  std::optional<owned_problem> const& keys_alone() const noexcept { return keys_alone_; }
+  /// Which elements of a row under sink_takes_all are not judged. Returns nothing if its sink does not take all.
+  std::optional<row_of_infinite_sink> taken(row_index const& row) const;
 
  private:
   template <class T>
@@ -66,11 +73,11 @@ class row_laws {
   conventions::row empty_row_;
   problem::kernel_model model_;
   bool replaces_empty_rows_, is_finite_;
-  std::optional<owned_problem> keys_alone_;
+  std::optional<owned_problem> keys_alone_;  ///< without the sink, if the contract says sink_inf: limit
 };
 
-/// The queries of the problem, in order.
-std::vector<row_index> every_row_of(owned_problem const& problem);
+/// The queries of the problem, in order; if `rows` is not empty, the queries among these.
+std::vector<row_index> queries_among(owned_problem const& problem, std::span<row_index const> rows = {});
 
 /// The queries that see no key and have no sink, in order.
 std::vector<row_index> empty_rows_of(owned_problem const& problem);

@@ -101,7 +101,7 @@ class contract_rows {
     for (std::int64_t i = i0; i < i1; ++i) {
       referenced_row<Target>& row = found.rows[static_cast<std::size_t>(i - i0)];
       follow_law(row, {b, h, i});
-      if (excludes_sink_) lse_of_keys(row, b, h, i);
+      if (keys_alone_) lse_of_keys(row, b, h, i);
       if (!is_open_) continue;
       std::ranges::fill(row.o_bound, reference::infinity);
       row.lse_bound = reference::infinity;
@@ -164,7 +164,7 @@ class contract_rows {
 
   /// sink_inf: limit.
   void taken(referenced_row<Target>& row, row_index const& at) const {
-    auto const by = taken_by_sink(instance_, std::get<problem::instance<T>>(keys_alone_->instance()), model_, at);
+    auto const by = laws_.taken(at);
     for (std::size_t c = 0; c < row.o.size(); ++c) {
       row.o[c] = Target{};
       row.o_bound[c] = by->is_outside || by->leaves_open[c] != 0 ? reference::infinity : 0;
@@ -187,12 +187,9 @@ class contract_rows {
   contract const& claim_;
   bounds_of tiers_;
   problem::kernel_model model_ = claim_.model_for(problem_.instance());
-  std::optional<owned_problem> keys_alone_ = claim_.conventions.sink_inf == conventions::infinite_sink::limit ||
-                                                     claim_.conventions.lse_sink == conventions::log_of_sink::excluded
-                                                 ? without_sink(problem_)
-                                                 : std::nullopt;
+  std::optional<owned_problem> keys_alone_ =  ///< if the LSE does not count the sink
+      claim_.conventions.lse_sink == conventions::log_of_sink::excluded ? without_sink(problem_) : std::nullopt;
   row_laws laws_{problem_, claim_};
-  bool excludes_sink_ = keys_alone_ && claim_.conventions.lse_sink == conventions::log_of_sink::excluded;
   bool is_open_ = leaves_outputs_open(problem_, claim_);
 };
 
