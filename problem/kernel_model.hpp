@@ -97,8 +97,8 @@ enum class split_merge : std::uint8_t {
 };
 
 /// Are the weights of partial results sigmoids of the difference of two LSEs?
-constexpr bool by_sigmoid(split_merge merge) noexcept {
-  return merge == split_merge::sigmoid || merge == split_merge::logsigmoid;
+constexpr bool by_sigmoid(split_merge form) noexcept {
+  return form == split_merge::sigmoid || form == split_merge::logsigmoid;
 }
 
 /// The kernel model of docs/bound.md, whose section 12 lists the field of each symbol. Counts are numbers of roundings.

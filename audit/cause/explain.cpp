@@ -17,14 +17,13 @@ namespace {
 
 /// Is it about an element of these outputs? Other violations are about several calls, or about what O encodes.
 bool is_element_of(owned_problem const& problem, owned_outputs const& outputs, violation const& wrong) {
-  auto const name = std::ranges::find(output_names, wrong.output);
-  if (name == output_names.end() || !wrong.picture.empty()) return false;
-  auto const kind = static_cast<output_kind>(name - output_names.begin());
-  if (!outputs.of(kind) || kind == output_kind::lse) return outputs.of(kind).has_value();
+  auto const kind = problem::output_named(wrong.output);
+  if (!kind || !wrong.picture.empty()) return false;
+  if (!outputs.of(*kind) || kind == output_kind::lse) return outputs.of(*kind).has_value();
   auto const& [b, h, i, at] = wrong.index;
   problem::sizes const& s = problem.size();
   auto const width = static_cast<std::size_t>(kind == output_kind::o ? s.dv : s.m);
-  double const there = load(*outputs.of(kind), output_row(problem, b, h, i) * width + static_cast<std::size_t>(at));
+  double const there = load(*outputs.of(*kind), output_row(problem, b, h, i) * width + static_cast<std::size_t>(at));
   return there == wrong.got || (std::isnan(there) && std::isnan(wrong.got));
 }
 

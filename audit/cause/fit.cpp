@@ -10,9 +10,8 @@ namespace {
 /// One output of some outputs.
 owned_outputs only(std::string_view output, owned_outputs const& of) {
   owned_outputs part;
-  if (output == "o") part.o = of.o;
-  if (output == "lse") part.lse = of.lse;
-  if (output == "weights") part.weights = of.weights;
+  for (output_kind const which : output_kinds)
+    if (output == name_of(which)) part.of(which) = of.of(which);
   return part;
 }
 

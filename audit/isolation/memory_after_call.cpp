@@ -127,9 +127,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
       if (outcome == call_outcome::unsupported && written.all != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written.all, name)});
-      output_kind const kind = i == runner::out   ? output_kind::o
-                               : i == runner::lse ? output_kind::lse
-                                                  : output_kind::weights;
+      output_kind const kind = output_kinds[i - runner::out];
       found.of(kind) = std::move(compact);
       found.padding[static_cast<std::size_t>(kind)] = padding;
     }

@@ -55,7 +55,7 @@ class special_rows {
     };
     auto const is = [&](output_kind kind, auto&& right) { return alone.of(kind) && all_of(*alone.of(kind), right); };
     auto const is_nan = [](double x) { return std::isnan(x); };
-    for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
+    for (output_kind const kind : output_kinds)
       if (is(kind, is_nan) && nan_is_right()) right_by_rule(kind, alone);
     if (is(output_kind::weights, [](double x) { return x == 0; })) right_by_rule(output_kind::weights, alone);
     if (alone.lse)
@@ -78,7 +78,7 @@ class special_rows {
 
   void sink_takes_all(row_index const& row) {
     row_of_infinite_sink const taken = laws_.taken(row).value();
-    for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
+    for (output_kind const kind : output_kinds)
       for (std::int64_t at = 0; outputs_.of(kind) && at < width_of(kind); ++at) {
         if (taken.is_outside) found.leave_out(kind, 1, not_judged_because::outside_hypotheses);
         else if (kind == output_kind::o && taken.leaves_open[static_cast<std::size_t>(at)] != 0)
@@ -117,7 +117,7 @@ class special_rows {
     if (std::isnan(expected) ? std::isnan(got) : got == expected) return;
     ++found.failed;
     violation v;
-    v.output = output_names[static_cast<std::size_t>(kind)], v.index = {row.b, row.h, row.i, at}, v.got = got;
+    v.output = name_of(kind), v.index = {row.b, row.h, row.i, at}, v.got = got;
     v.truth_lower = v.truth_upper = expected, v.error_in_bounds = reference::infinity, v.bug_class = of;
     v.sentence = fmt::format("{}[{}] is {}, expected {}: {}, and the contract {} says so", v.output,
                              fmt::join(v.index, ", "), got, expected, why, claim_.name);

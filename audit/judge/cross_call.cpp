@@ -39,15 +39,10 @@ std::optional<double> sum_of_bounds(problem::instance<T> const& p, problem::kern
 std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_outputs const& first,
                                         further_call const& further, owned_outputs const& again,
                                         std::span<row_index const> left_out) {
-  struct named {
-    char const* name;
-    std::optional<owned_tensor> const& a;
-    std::optional<owned_tensor> const& b;
-  };
-  for (auto const& [name, x, y] : {named{"o", first.o, again.o}, named{"lse", first.lse, again.lse},
-                                   named{"weights", first.weights, again.weights}}) {
+  for (output_kind const which : output_kinds) {
+    auto const &x = first.of(which), &y = again.of(which);
     if (!x || !y) continue;
-    bool const is_lse = std::string_view(name) == "lse";
+    bool const is_lse = which == output_kind::lse;
     // A file may hold problems of lower rank, without relations between calls.
     if (kernel_case.problem.rank() != 4) continue;
     if (further.is != relation::same_rows && x->bytes == y->bytes) continue;
@@ -66,13 +61,13 @@ std::optional<violation> outputs_differ(audit_case const& kernel_case, owned_out
                 moved ? offset_of(a, batch + further.at[0], h + further.at[1], i + further.at[2], j) : b_offset;
             if (std::memcmp(a.bytes.data() + a_offset * bytes, b.bytes.data() + b_offset * bytes, bytes) == 0) continue;
             violation found;
-            found.output = name;
+            found.output = name_of(which);
             found.index = {batch, h, i, j};
             found.truth_lower = found.truth_upper = load(a, a_offset);
             found.got = load(b, b_offset);
             found.error_in_bounds = infinity;
             found.sentence =
-                fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name, batch, h, i,
+                fmt::format("{}[{}, {}, {}{}] changed from {} to {}: {}", name_of(which), batch, h, i,
                             is_lse ? "" : fmt::format(", {}", j), found.truth_lower, found.got, further.says);
             return found;
           }

@@ -24,7 +24,7 @@ judgement judge_beside(owned_problem const& problem, owned_outputs const& first,
   judgement found;
   judge_padding(again, claim, found);
   owned_outputs others;
-  for (output_kind const kind : {output_kind::o, output_kind::lse, output_kind::weights})
+  for (output_kind const kind : output_kinds)
     if (!first.of(kind)) others.of(kind) = again.of(kind);
   if (!others.empty()) found.merge(judge_by_law(problem, others, claim, rows, how));
   return found;

@@ -144,10 +144,10 @@ judgement judge_typed(problem::instance<T> const& problem, owned_outputs const& 
 
 judgement unjudged(owned_outputs const& outputs) {
   judgement none;
-  for (std::size_t kind = 0; kind < output_names.size(); ++kind) {
-    auto const& output = outputs.of(static_cast<output_kind>(kind));
+  for (output_kind const kind : output_kinds) {
+    auto const& output = outputs.of(kind);
     if (!output) continue;
-    none.returned[kind] = 1;
+    none.returned[static_cast<std::size_t>(kind)] = 1;
     none.exist += static_cast<std::int64_t>(output->bytes.size() / problem::size_of(output->type));
   }
   return none;

@@ -32,8 +32,8 @@ void exact_row_judge<T>::by_rule(judgement& into, output_kind output, std::int64
   into.count_by_rule(output);
   double const value = as_double(got);
   if (std::isnan(expected) ? std::isnan(value) : value == expected) return;
-  violate(into, output_names[static_cast<std::size_t>(output)], at, value, expected, expected, 0, reference::infinity,
-          kind, fmt::format("expected {}: {}", expected, why));
+  violate(into, name_of(output), at, value, expected, expected, 0, reference::infinity, kind,
+          fmt::format("expected {}: {}", expected, why));
 }
 
 template <class T>
@@ -57,7 +57,7 @@ template <class T>
 template <class E, class Truth, class Bound>
 bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at,
                                   Bound&& bound_at) {
-  char const* const output = output_names[static_cast<std::size_t>(kind)];
+  char const* const output = name_of(kind);
   using reference::decision;
   double const value = as_double(got);
   bool counted = false, by_dominance = false;

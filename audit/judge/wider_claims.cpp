@@ -18,7 +18,7 @@ wider_claims::wider_claims(contract const& claim) {
 
 std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case, case_outputs const& outputs,
                                                   bool reproducible, violation const& wrong) const {
-  bool const of_a_row = std::ranges::find(output_names, wrong.output) != output_names.end() && outputs[wrong.call];
+  bool const of_a_row = problem::output_named(wrong.output) && outputs[wrong.call];
   std::vector<holding_preset> inside;
   for (preset const& wider : presets_) {
     if (wider.left) continue;

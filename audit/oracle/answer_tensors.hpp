@@ -15,7 +15,8 @@ namespace attest::audit::answers {
 
 /// The three outputs of a problem.
 enum kind : std::size_t { o, weights, lse, kinds };
-inline constexpr std::string_view names[kinds]{"o", "weights", "lse"};
+inline constexpr std::string_view names[kinds]{name_of(output_kind::o), name_of(output_kind::weights),
+                                               name_of(output_kind::lse)};
 
 /// Shapes and sizes of the outputs of one problem, which have the rank of q; the LSE has one less. There are no weights
 /// if rows are packed, nor in a merge. Rows that belong to no query are 0, as they are no answer.

@@ -1,16 +1,17 @@
 // The outputs of a kernel or of a file; any of them may be absent.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 
 #include "audit/tensors/owned_tensor.hpp"
+#include "problem/operators.hpp"
 
 namespace attest::audit {
 
-enum class output_kind : std::uint8_t { o, lse, weights };
-inline constexpr std::array<char const*, 3> output_names{"o", "lse", "weights"};
+using problem::output_kind, problem::output_kinds, problem::output_names;
 
 /// What the rows of an output that belong to no query held before they were cleared: the number of rows of each kind,
 /// and the first, counted over all axes of the compact output except the last.
@@ -39,10 +40,10 @@ struct owned_outputs {
 
 /// Do both have the same outputs, with the same bytes?
 inline bool same_bits(owned_outputs const& a, owned_outputs const& b) {
-  auto const same = [](std::optional<owned_tensor> const& x, std::optional<owned_tensor> const& y) {
+  return std::ranges::all_of(output_kinds, [&](output_kind which) {
+    auto const &x = a.of(which), &y = b.of(which);
     return x.has_value() == y.has_value() && (!x || x->bytes == y->bytes);
-  };
-  return same(a.o, b.o) && same(a.lse, b.lse) && same(a.weights, b.weights);
+  });
 }
 
 /// The optional outputs that a call asks for.

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143
                                no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
                                crash_magic = 0x48535243;
 
-/// The tensors of a call, in the order of call_message::slots.
+/// The tensors of a call, in the order of call_message::slots. The outputs stand in the order of problem::output_kinds.
 enum tensor_index : std::uint32_t {
   q,
   k,
