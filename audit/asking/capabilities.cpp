@@ -1,7 +1,8 @@
 #include "audit/asking/capabilities.hpp"
 
-#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/cause/ignored_field.hpp"
@@ -27,12 +28,16 @@ problem::result<kernel_capabilities> capabilities_of(kernel_library const& libra
   auto kernel = isolated_kernel::open(library, limits);
   if (!kernel) return kernel.why();
   kernel_capabilities found;
-  if (!library.is_program() && !library.is_process())
-    for (char const* name : {"attest_attention", "attest_merge", "attest_kernel_name"}) {
+  if (!library.is_program() && !library.is_process()) {
+    std::vector<std::string> symbols;
+    for (problem::operator_row const& row : problem::operators) symbols.emplace_back(row.symbol);
+    symbols.emplace_back("attest_kernel_name");
+    for (std::string const& symbol : symbols) {
       kernel_library other = library;
-      other.symbol = name;
-      if (isolated_kernel::open(other, limits)) found.exports.emplace_back(name);
+      other.symbol = symbol;
+      if (isolated_kernel::open(other, limits)) found.exports.push_back(symbol);
     }
+  }
   for (audit_case const& asked : support_cases(claim.type, 0))
     found.rows.push_back({asked.name, capability_of(kernel.value(), asked, claim)});
   return found;

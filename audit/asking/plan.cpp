@@ -110,7 +110,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
   case_options const wanted{
       .type = plan.type, .seed = options.seed, .quick = options.quick, .checks = checks_of(options.only)};
   if (is_of_merges(*options.claim)) {  // a contract of merges says nothing of attention
-    if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
+    add_all(merge_cases(wanted));
     plan.shapes_from = plan.fixed.size();
     return plan;
   }
@@ -125,7 +125,7 @@ result<audit_plan> whole_plan(audit_options const& options) {
     cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
   add_all(std::move(cases));
-  if (wanted.wants(check_of_merges)) add_all(merge_cases(wanted));
+  add_all(merge_cases(wanted));
   plan.shapes_from = plan.fixed.size();
   for (production_shape const& row : production_shapes())
     plan.fixed.push_back(production_plan(row, plan.type, options.seed));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "audit/cases/random.hpp"
+#include "problem/operators.hpp"
 
 namespace attest::audit {
 
@@ -128,7 +129,7 @@ std::vector<check> const& checks() {
       {"dropout", bug_class::dropout,
        "kept weights are divided by 1 - p behind the softmax; LSE and weights do not know of it",
        "kernels that draw their own mask: they cannot be asked"},
-      {"merge", bug_class::lse,
+      {problem::merge.name, bug_class::lse,
        "attest_merge of 1 to 4,096 parts: LSE equal, nearly equal and far apart; parts that saw no key are not read",
        "LSE in base 2, answers of another type than the parts"},
       {"pairs", bug_class::accuracy,

@@ -35,7 +35,6 @@ std::optional<std::int64_t> number_of_part(std::string_view role, std::string_vi
 }
 
 constexpr std::string_view o_word = "o_part_", lse_word = "lse_part_";
-bool names_a_part(std::string_view role) { return role.starts_with(o_word) || role.starts_with(lse_word); }
 
 /// The tensors of one kind, in the order of the parts.
 result<std::vector<std::pair<std::string, safetensor const*>>> in_order(std::string_view prefix,
@@ -76,14 +75,13 @@ class reader {
   reader(std::string_view prefix, tensor_group const& group) : prefix_(prefix), group_(group) {}
 
   result<merge_parts> parts() {
-    auto const o = in_order(prefix_, group_, "o_parts", o_word), lse = in_order(prefix_, group_, "lse_parts", lse_word);
+    auto const o = in_order(prefix_, group_, o_parts, o_word), lse = in_order(prefix_, group_, lse_parts, lse_word);
     if (!o) return o.why();
     if (!lse) return lse.why();
-    bool const one_block = group_.contains("o_parts");
-    std::string_view const o_first = one_block ? "o_parts" : "o_part_0",
-                           lse_first = one_block ? "lse_parts" : "lse_part_0";
+    bool const one_block = group_.contains(o_parts);
+    std::string_view const o_first = one_block ? o_parts : "o_part_0", lse_first = one_block ? lse_parts : "lse_part_0";
     if (o.value().empty()) return missing(o_first, lse.value().front().first);
-    if (lse.value().empty() || one_block != group_.contains("lse_parts"))
+    if (lse.value().empty() || one_block != group_.contains(lse_parts))
       return missing(lse_first, o.value().front().first);
     if (o.value().size() != lse.value().size())
       return missing(fmt::format("{}{}", o.value().size() < lse.value().size() ? o_word : lse_word,
@@ -171,12 +169,6 @@ class reader {
 
 }  // namespace
 
-bool is_part_role(std::string_view role) { return role == "o_parts" || role == "lse_parts" || names_a_part(role); }
-
-bool has_parts(tensor_group const& group) {
-  return std::ranges::any_of(group, [](auto const& entry) { return is_part_role(entry.first); });
-}
-
 std::optional<error> answer_fault(std::string_view name, element_type parts, element_type answer) {
   bool const known = parts == answer || (answer == element_type::f32 && is_narrow(parts)) ||
                      (parts == element_type::f32 && is_narrow(answer));
@@ -190,12 +182,11 @@ std::optional<error> answer_fault(std::string_view name, element_type parts, ele
 
 result<problem_draft> merge_of(std::string_view prefix, tensor_group const& group) {
   for (auto const& [role, tensor] : group) {
-    bool const answers = role == "o" || role == "lse" || role == "weights";
-    if (is_part_role(role) || answers) continue;
-    bool const attention = role == "q" || role == "k" || role == "v";
+    if (is_taken(problem::merge, role) || problem::output_named(role)) continue;
     return fault(error_code::bad_value, prefixed(prefix, role),
-                 attention ? "stands beside parts: a group is attention, with q, k and v, or a merge, with parts"
-                           : "stands beside parts: a merge takes the O and the LSE of its parts, and nothing else");
+                 problem::attention.does_take(role)
+                     ? "stands beside parts: a group is attention, with q, k and v, or a merge, with parts"
+                     : "stands beside parts: a merge takes the O and the LSE of its parts, and nothing else");
   }
   auto parts = reader(prefix, group).parts();
   if (!parts) return parts.why();

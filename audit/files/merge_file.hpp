@@ -3,29 +3,22 @@
 // in PREFIX.o and PREFIX.lse. The axes b and hq may be absent.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string_view>
 
-#include "audit/files/safetensors.hpp"
+#include "audit/files/tensor_group.hpp"
 #include "audit/tensors/merge_form.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
 
-/// The tensors of one prefix, by role.
-using tensor_group = std::map<std::string_view, safetensor const*>;
-
-/// Is this the role of a tensor of parts: o_parts, lse_parts, o_part_N or lse_part_N?
-bool is_part_role(std::string_view role);
-
-/// Has the group a tensor of parts?
-bool has_parts(tensor_group const& group);
+/// The tensors of all parts.
+inline constexpr std::string_view o_parts = problem::merge.takes[0], lse_parts = problem::merge.takes[1];
 
 /// The problem of a merge. If the group has PREFIX.o of a type for which there is a contract (answer_fault), the answer
 /// has this type; else it has the type of the parts.
-/// Requires  has_parts(group)
+/// Requires  a tensor of parts in the group
 /// Ensures   an error names the tensor
 /// Cost      memory in proportion to the parts
 problem::result<problem_draft> merge_of(std::string_view prefix, tensor_group const& group);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/support/printable.hpp"
@@ -66,8 +67,8 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
                      .second &&
                  unique;
       };
-      add_block("o_parts", parts.type, parts.o, parts.parts, parts.dv);
-      add_block("lse_parts", draft.bias->type, parts.lse, parts.parts, std::nullopt);
+      add_block(o_parts, parts.type, parts.o, parts.parts, parts.dv);
+      add_block(lse_parts, draft.bias->type, parts.lse, parts.parts, std::nullopt);
       auto const &o = entry.outputs.o, &lse = entry.outputs.lse;
       if (o)
         add_block("o", draft.merge->answer, converted({o->type, {}, compact_bytes(*o)}, draft.merge->answer).bytes,
@@ -88,7 +89,7 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
                paged = draft.block_table.has_value();
     add_rows("q", draft.q, q_packed, false);
     add_rows("k", draft.k, k_packed, paged);
-    add_rows("v", draft.v, k_packed, paged);
+    if (draft.of->does_take("v")) add_rows("v", draft.v, k_packed, paged);
     draft.each_optional(
         [&](problem::optional_tensor const& row, owned_tensor const& tensor) { add(row.name, tensor); });
     if (entry.outputs.o) add_rows("o", *entry.outputs.o, q_packed, false);

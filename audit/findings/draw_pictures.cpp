@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -209,8 +211,9 @@ void from_probe(std::vector<std::string> const& lines, finding_pictures& into) {
 /// The parts of a merge, under their names in files.
 std::vector<input_listing> list_parts(problem_draft const& merge) {
   merge_parts const parts = parts_of(merge);
-  std::vector<input_listing> listings{{"o_parts", {parts.parts, parts.b, parts.hq, parts.n, parts.dv}, {}},
-                                      {"lse_parts", {parts.parts, parts.b, parts.hq, parts.n}, {}}};
+  std::vector<input_listing> listings{
+      {std::string(merge.of->takes[0]), {parts.parts, parts.b, parts.hq, parts.n, parts.dv}, {}},
+      {std::string(merge.of->takes[1]), {parts.parts, parts.b, parts.hq, parts.n}, {}}};
   owned_tensor const tensors[]{{parts.type, {}, parts.o}, {merge.bias->type, {}, parts.lse}};
   std::size_t numbers = 0;
   for (std::size_t n = 0; n < listings.size(); ++n) {
@@ -224,8 +227,7 @@ std::vector<input_listing> list_parts(problem_draft const& merge) {
 }  // namespace
 
 std::string not_drawn(audit_case const& kernel_case, violation const& wrong) {
-  if (wrong.output != "o" && wrong.output != "lse" && wrong.output != "weights")
-    return "it is not about an element of an output";
+  if (!problem::output_named(wrong.output)) return "it is not about an element of an output";
   problem::sizes const& s = kernel_case.call(wrong.call).size();
   return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
 }
@@ -287,7 +289,8 @@ std::vector<input_listing> list_inputs(owned_problem const& problem) {
             listing.values.push_back(load(t, static_cast<std::size_t>(b * lifted.stride[0] + h * lifted.stride[1] +
                                                                       i * lifted.stride[2] + j * lifted.stride[3])));
   };
-  list("q", p.q), list("k", p.k), list("v", p.v);
+  for (auto const& [name, tensor] : {std::pair{"q", &p.q}, std::pair{"k", &p.k}, std::pair{"v", &p.v}})
+    if (p.of->does_take(name)) list(name, *tensor);
   p.each_optional([&](problem::optional_tensor const& row, owned_tensor const& t) { list(row.name.data(), t); });
   return numbers <= most_listed ? listings : std::vector<input_listing>{};
 }

@@ -132,15 +132,14 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
       why = strided ? planned.add(index, placed_tensor::of_output(type, *strided), where, limits)
                     : needs_too_much(limits);
   };
-  bool const merge = inputs.merge.has_value();
+  problem::operator_row const& of = *inputs.of;
+  bool const merge = inputs.merge.has_value();  // v and bias hold its parts
   if (merge) message.merge = shape_of_merge(inputs, one_row);
-  if (!merge) {
-    input(runner::q, call_tensor::q, inputs.q);
-    input(runner::k, call_tensor::k, inputs.k);
-  }
-  if (merge || !form.v_in_k) {
+  if (of.does_take("q")) input(runner::q, call_tensor::q, inputs.q);
+  if (of.does_take("k")) input(runner::k, call_tensor::k, inputs.k);
+  if (merge || (of.does_take("v") && !form.v_in_k)) {
     input(runner::v, call_tensor::v, inputs.v);
-  } else if (!why) {
+  } else if (of.does_take("v") && !why) {
     auto in_k = planned.regions_[runner::k]->tensor.strided();
     in_k.shape[3] = s.dv;
     planned.describe(runner::v, inputs.v.type, in_k);
@@ -162,10 +161,14 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   auto const type = problem.type();
   bool const packed = inputs.q_offsets.has_value();
   std::int64_t const entries = packed ? 1 : s.b, queries = packed ? inputs.q.layout.shape[2] : s.n;
-  output(runner::out, call_tensor::o, type, layout::compact({entries, s.hq, queries, s.dv}));
-  if (request.want_lse)
+  auto const wanted = [&](output_kind which, bool asked) {
+    return which == of.gives.front() || (asked && of.does_give(which));
+  };
+  if (wanted(output_kind::o, true))
+    output(runner::out, call_tensor::o, type, layout::compact({entries, s.hq, queries, s.dv}));
+  if (wanted(output_kind::lse, request.want_lse))
     output(runner::lse, call_tensor::lse, problem::row_of(type).lse, layout::compact({entries, s.hq, queries}));
-  if (request.want_weights && !merge && !packed && !inputs.k_offsets)
+  if (wanted(output_kind::weights, request.want_weights) && !packed && !inputs.k_offsets)
     output(runner::weights, call_tensor::weights, type, layout::compact({s.b, s.hq, s.n, s.m}));
   if (why) return *std::move(why);
   return planned;

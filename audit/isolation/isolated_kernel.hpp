@@ -22,6 +22,7 @@
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "problem/operators.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -124,8 +125,8 @@ class isolated_kernel {
   /// Loads `library` and finds `symbol`. An error says why the file is not a usable library, or what happened while it
   /// was loaded. An empty `runner` means locate_runner().
   static problem::result<isolated_kernel> open(std::filesystem::path const& library,
-                                               std::string symbol = "attest_attention", isolation_limits limits = {},
-                                               std::filesystem::path runner = {});
+                                               std::string symbol = problem::attention.symbol,
+                                               isolation_limits limits = {}, std::filesystem::path runner = {});
 
   /// The same for a kernel of any kind. A program runs in the cage of a library, and says itself when it is ready. A
   /// process that serves already is neither isolated nor ended: its actions between calls are not seen, a call that
@@ -134,10 +135,10 @@ class isolated_kernel {
                                                std::filesystem::path runner = {});
 
   /// Runs the kernel once.
-  /// Ensures   if the outcome is `succeeded`, `outputs` holds o and the requested outputs, compact, in the rank of the
-  ///           problem; elements that the kernel did not write are NaN. Otherwise `outputs` is unchanged. An error
-  ///           means that the kernel could not be run (no memory, or it cannot be loaded again); it is no evidence
-  ///           about the kernel's results.
+  /// Ensures   if the outcome is `succeeded`, `outputs` holds the first output of the operator and the requested ones,
+  ///           compact, in the rank of the problem; elements that the kernel did not write are NaN. Otherwise `outputs`
+  ///           is unchanged. An error means that the kernel could not be run (no memory, or it cannot be loaded again);
+  ///           it is no evidence about the kernel's results.
   problem::result<call_report> run(owned_problem const& problem, call_request const& request, owned_outputs& outputs);
 
   /// The most calls of a group.

@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "problem/operators.hpp"
+
 namespace attest::audit {
 
 /// By default a shared library, and the name of its function with the interface of attest/kernel.h. The other two kinds
 /// serve calls by attest/serve.h.
 struct kernel_library {
   std::filesystem::path path;  ///< of the library or of the program; for a process, the name in reports
-  std::string symbol = "attest_attention";
+  std::string symbol = problem::attention.symbol;
   std::optional<std::vector<std::string>> arguments = {};  ///< of the program, which runs in the cage of a kernel
   int channel = -1;  ///< descriptor of a socket to the process; that process is not isolated, and not ended
 

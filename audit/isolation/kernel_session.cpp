@@ -62,7 +62,8 @@ problem::result<std::vector<call_answer>> kernel_session::ask(std::span<call_of_
 asked_outputs kernel_session::requestable(owned_problem const& problem, asked_outputs asks) noexcept {
   constexpr std::int64_t most_weights = std::int64_t{1} << 24;
   problem::sizes const& s = problem.size();
-  asks.weights = asks.weights && !problem.draft().merge && s.b * s.hq * s.n * s.m <= most_weights;
+  asks.weights =
+      asks.weights && problem.draft().of->does_give(output_kind::weights) && s.b * s.hq * s.n * s.m <= most_weights;
   return asks;
 }
 

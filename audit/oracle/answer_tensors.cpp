@@ -12,8 +12,8 @@ namespace attest::audit::answers {
 shapes::shapes(problem_file_entry const& from)
     : order_(from.problem.rank() == 4 ? from.order : axis_order::bhnd), packed_(from.problem.draft().q_offsets) {
   problem::sizes const& s = from.problem.size();
-  bool const merge = from.problem.draft().merge.has_value();
-  has_weights = !merge && !packed_ && !from.problem.draft().k_offsets;
+  problem_draft const& draft = from.problem.draft();
+  has_weights = draft.of->does_give(output_kind::weights) && !packed_ && !draft.k_offsets;
   std::visit(
       [&](auto const& p) {
         auto const list = [](problem::layout const& layout) {
@@ -23,7 +23,7 @@ shapes::shapes(problem_file_entry const& from)
         of[weights] = has_weights ? list(problem::rows_layout(p, s.m)) : std::vector<std::int64_t>{0};
       },
       from.problem.instance());
-  if (merge) {
+  if (draft.merge) {
     of[lse] = of[o] = merged_rows(from.problem);
     of[o].push_back(s.dv);
   }

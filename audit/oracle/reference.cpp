@@ -251,7 +251,7 @@ problem::result<referenced> run_reference(reference_options const& options) {
       return error{error_code::bad_type, "--contract",
                    fmt::format("{} is about {}, {} of the file is {}", options.claim->name,
                                problem::name_of(options.claim->type),
-                               printable(entry.name_of(entry.problem.draft().merge ? "o_parts" : "q")),
+                               printable(entry.name_of(entry.problem.draft().of->takes.front())),
                                problem::name_of(entry.problem.type()))};
     if (options.claim)
       if (auto const why = why_not_under(*options.claim, entry.problem))

@@ -22,8 +22,8 @@ using problem::error_code;
 problem::result<problem_file> read_recorded(verify_options const& options) {
   auto file = read_safetensors(options.inputs);
   if (!file) return file.why();
-  auto const dropped = options.outputs ? drop_outputs(file.value()) : dropped_outputs{};
-  auto recorded = problem_file_of(file.value(), options.flags);
+  auto const dropped = options.outputs ? drop_outputs(file.value(), options.operators) : dropped_outputs{};
+  auto recorded = problem_file_of(file.value(), options.flags, options.operators);
   if (!options.outputs) return recorded;
   if (!recorded) {  // of two files, it is the first
     error why = recorded.why();
@@ -36,7 +36,7 @@ problem::result<problem_file> read_recorded(verify_options const& options) {
                     dropped.statuses > 0 ? fmt::format(", and its attest.status of {} calls", dropped.statuses) : ""));
   auto const outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
-  return with_outputs(std::move(recorded).value(), outputs.value());
+  return with_outputs(std::move(recorded).value(), outputs.value(), options.operators);
 }
 
 std::optional<error> names_fault(char const* option, names const& named, std::vector<recorded_case> const& cases) {

@@ -90,8 +90,11 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
 /// "x.o: there is no recorded output, nothing to judge".
 std::string words_of_missing(recorded_case const& entry) {
   std::optional<owned_outputs> const& first = entry.outputs.front();
-  if (first && first->o) return entry.input.name + ": a further call has no recorded o";
-  return entry.input.name + ".o: there is no recorded output" + (first ? " beside the others" : ", nothing to judge");
+  output_kind const needed = entry.input.problem.draft().of->gives.front();
+  if (first && first->of(needed))
+    return fmt::format("{}: a further call has no recorded {}", entry.input.name, name_of(needed));
+  return fmt::format("{}.{}: there is no recorded output{}", entry.input.name, name_of(needed),
+                     first ? " beside the others" : ", nothing to judge");
 }
 
 /// The file's statements about its calls, as observations: how they ended, and why they are unsupported.
@@ -173,7 +176,8 @@ problem::result<report> run_verify(verify_options const& options) {
     bool const generated = entry.generated;
     problem::element_type const type = kernel_case.problem.type();
     if (options.claim && options.claim->type != type)
-      return error{error_code::bad_type, kernel_case.name + (kernel_case.problem.draft().merge ? ".o_parts" : ".q"),
+      return error{error_code::bad_type,
+                   fmt::format("{}.{}", kernel_case.name, kernel_case.problem.draft().of->takes.front()),
                    fmt::format("element type is {}, the contract {} is about {}", problem::name_of(type),
                                options.claim->name, problem::name_of(options.claim->type))};
     if (options.claim)

@@ -27,6 +27,7 @@ struct verify_options {
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   std::optional<double> budget;      ///< seconds from `begun` on, after which no case is judged
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  operator_table operators = problem::operators;       ///< whose problems the files may hold
   std::filesystem::path findings = "attest-findings";  ///< folder for the cases of findings; empty: none is saved
   std::atomic<bool> const* stop = nullptr;             ///< set by Ctrl-C: the report covers the cases so far
   progress on_progress = [](auto...) {};

@@ -18,7 +18,6 @@ namespace attest::audit {
 namespace {
 
 constexpr std::size_t most_files = 64;
-constexpr std::array<std::string_view, 3> output_roles{"o", "lse", "weights"};
 /// Keys without a prefix that say how the problems of a file are read, in addition to parameters.
 constexpr std::array<std::string_view, 4> keys_of_all{"attest.layout", "attest.kv_layout", "attest.seed",
                                                       "attest.contract"};
@@ -46,7 +45,7 @@ class recorded_files {
     if (!inputs) why = inputs.why();
     else inputs_ = std::move(inputs).value();
     if (why || !options.outputs) return;
-    drop_outputs(inputs_);
+    drop_outputs(inputs_, options.operators);
     auto outputs = read_safetensors(*options.outputs);
     if (!outputs) why = outputs.why();
     else outputs_ = std::move(outputs).value();
@@ -64,9 +63,7 @@ class recorded_files {
       for (auto const& [name, tensor] : inputs_.tensors)
         if (auto const role = behind(call.prefix, name); role && role->find('.') == role->npos) tensors[name] = tensor;
       for (auto const& [name, tensor] : outputs_.tensors)
-        if (auto const role = behind(call.prefix, name);
-            role && std::ranges::find(output_roles, *role) != output_roles.end())
-          tensors[name] = tensor;
+        if (auto const role = behind(call.prefix, name); role && problem::output_named(*role)) tensors[name] = tensor;
       for (auto const& [key, value] : inputs_.metadata)
         if (auto const word = behind(call.prefix, key); word && (is_parameter(*word) || word->starts_with("attest.")))
           metadata[key] = value;

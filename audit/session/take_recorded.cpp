@@ -102,10 +102,11 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
                                     ? order_words(said, recorded.input.call(call), *unusable.in_other_order, claim)
                                     : ""),
                     into);
-    bool const has_o = recorded.outputs[call] && recorded.outputs[call]->o,
-               failed = (said.status && !refused) ||
-                        std::ranges::find(said.unusable, "o", &unusable_output::role) != said.unusable.end();
-    into.unsupported = into.unsupported || (!has_o && !failed);
+    output_kind const needed = recorded.input.call(call).draft().of->gives.front();
+    bool const has_it = recorded.outputs[call] && recorded.outputs[call]->of(needed),
+               failed = (said.status && !refused) || std::ranges::find(said.unusable, name_of(needed),
+                                                                       &unusable_output::role) != said.unusable.end();
+    into.unsupported = into.unsupported || (!has_it && !failed);
   }
 }
 

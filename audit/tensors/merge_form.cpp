@@ -59,6 +59,7 @@ problem_draft merge_draft(merge_parts parts, element_type answer) {
     draft.mask = owned_tensor::compact(element_type::u8, {parts.b, rows, 1, parts.parts});
     for (std::size_t at = 0; at < all * count; ++at) store(*draft.mask, at, load(*draft.bias, at) != -HUGE_VAL);
   }
+  draft.of = &problem::merge;
   draft.merge = merge_form{parts.hq, parts.n, parts.rank, answer, parts.base};
   return draft;
 }

@@ -5,6 +5,7 @@
 
 #include "audit/tensors/merge_form.hpp"
 #include "audit/tensors/owned_tensor.hpp"
+#include "problem/operators.hpp"
 
 namespace attest::audit {
 
@@ -15,7 +16,8 @@ struct problem_draft : problem::parameters {
   std::optional<owned_tensor> mask{}, bias{};
   std::optional<owned_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
       keep{};
-  std::optional<merge_form> merge{};  ///< it is the merge of partial results
+  problem::operator_row const* of = &problem::attention;  ///< the operator; the row outlives the draft
+  std::optional<merge_form> merge{};                      ///< given exactly if the operator takes parts
 
   /// Points into *this: valid while it lives and does not change.
   problem::erased_arguments arguments() const {
@@ -41,15 +43,22 @@ struct problem_draft : problem::parameters {
         *this);
   }
 
-  /// Can version 1 of the C interface express it? It is no merge, and has neither a later tensor nor a later parameter.
+  /// Can version 1 of the C interface express it? It is attention, and has neither a later tensor nor a later
+  /// parameter.
   bool is_of_version_1() const {
-    bool version_1 = !merge;
+    bool version_1 = of->name == problem::attention.name;
     each_optional(
         [&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });
     problem::visit_parameters(*this, [&](auto const& parameter, auto const& value) {
       version_1 = version_1 && (!parameter.later || value == parameter.neutral);
     });
     return version_1;
+  }
+
+  /// V of an operator that takes none: a row for each row of K, without columns.
+  void read_no_values() {
+    v = {k.type, k.layout, {}};
+    if (v.layout.rank > 0) v.layout.shape[static_cast<std::size_t>(v.layout.rank) - 1] = 0;
   }
 
   /// Are all rows of q, k and v rows of a batch entry that has its full size?

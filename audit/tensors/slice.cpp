@@ -98,6 +98,7 @@ std::optional<owned_problem> sliced(owned_problem const& whole, selection const&
 
   problem_draft draft;
   static_cast<problem::parameters&>(draft) = from;
+  draft.of = from.of;
   draft.q = gathered(from.q, {&chosen.b, &heads, &chosen.n, &chosen.d}, false);
   draft.k = gathered(from.k, {&chosen.b, &chosen.hk, &chosen.m, &chosen.d}, false);
   draft.v = gathered(from.v, {&chosen.b, &chosen.hk, &chosen.m, &chosen.dv}, false);

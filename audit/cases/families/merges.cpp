@@ -127,6 +127,7 @@ void add_strides(merge_list& to) {
 }  // namespace
 
 std::vector<audit_case> merge_cases(case_options const& options) {
+  if (!options.wants(check_of_merges)) return {};
   merge_list list(options);
   add_numbers_of_parts(list);
   add_distances(list);

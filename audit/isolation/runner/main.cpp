@@ -22,6 +22,7 @@
 #include "audit/isolation/runner/needs.hpp"
 #include "audit/isolation/runner/privileges.hpp"
 #include "audit/isolation/runner/protocol.hpp"
+#include "problem/operators.hpp"
 
 namespace attest::audit::runner {
 namespace {
@@ -56,9 +57,9 @@ std::uint64_t largest_range() noexcept {
 /// The name of the function for merges of a kernel: attest_merge for attest_attention, else SYMBOL_merge.
 struct merge_symbol {
   explicit merge_symbol(char const* symbol) noexcept {
-    bool const usual = std::strcmp(symbol, "attest_attention") == 0;
-    std::strncpy(text, usual ? "attest" : symbol, sizeof text - sizeof "_merge");
-    std::strcat(text, "_merge");
+    bool const usual = std::strcmp(symbol, problem::attention.symbol) == 0;
+    std::strncpy(text, usual ? problem::merge.symbol : symbol, sizeof text - sizeof "_merge");
+    if (!usual) std::strcat(text, "_merge");
   }
   char text[256]{};
 };
