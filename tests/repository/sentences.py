@@ -3,7 +3,8 @@
 usage: sentences.py ROOT           the count of each room
        sentences.py ROOT ROOM      each such sentence of that room, with its file and line
 
-It reads the comments of C++, Python, CMake and shell, and the prose of Markdown. Code, tables and lists of words are left out.
+It reads the comments of C++, Python, CMake and shell, and the prose of Markdown. Code and tables are left out. A word is
+made of letters and hyphens between spaces: the symbols of a formula are none.
 """
 import collections
 import pathlib
@@ -18,6 +19,7 @@ TURNS = {
     "nobody": r"\bnobody\b",
     "of which": r"\bof which\b",
 }
+WORD = r"(?<!\S)[(\[\"“*]*[A-Za-z][A-Za-z'’-]*[)\]\"”*]*[,.;:!?]*[)\"”*]*(?!\S)"
 COMMENT = {".hpp": "//", ".cpp": "//", ".h": "//", ".c": "//", ".py": "#", ".cmake": "#", ".txt": "#", ".sh": "#"}
 
 
@@ -54,7 +56,7 @@ def faults(path: pathlib.Path, text: str):
     for line, paragraph in blocks(path, text):
         plain = re.sub(r"`[^`]*`|\[([^\]]*)\]\([^)]*\)", lambda m: m.group(1) or "x", paragraph)
         for sentence in re.split(r"(?<=[.!?:;])\s+", plain):
-            words = re.findall(r"[A-Za-z][A-Za-z'’-]*", sentence)
+            words = re.findall(WORD, sentence)
             if len(words) > MOST_WORDS:
                 yield line, f"{len(words)} words", sentence
             for name, turn in TURNS.items():
