@@ -1,6 +1,5 @@
 // The kernel model: how a kernel rounds, as plain data. A kernel declares its model (fast/algorithm/model.hpp, a
-// contract file) and reference/bound/bound.hpp evaluates the error bound for it. The symbols are those of
-// docs/bound.md.
+// contract file) and reference/bound/bound.hpp evaluates the error bound for it. docs/bound.md defines the symbols.
 #pragma once
 
 #include <cstdint>

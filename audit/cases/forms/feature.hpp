@@ -1,6 +1,6 @@
-// The features that a call may have, and the table of what each of them is in a form and in a problem. Drawn cases,
-// production shapes, the support matrix of a kernel, the coverage of an audit, the field that a kernel ignores and the
-// search for the condition of a finding all read it.
+// The features that a call may have, and the table of what each of them is in a form and in a problem. Everything that
+// treats features one by one reads this table: drawn cases, production shapes, the support matrix, the coverage, the
+// ignored field and the condition of a finding.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ enum class feature : std::uint8_t {
   value_width,  ///< dv ≠ d
   odd_width,    ///< d or dv is no multiple of 8
   unequal,      ///< n ≠ m
-  // The band. `length` is that of call_form.
+  // The band. `length` is a member of call_form.
   causal,            ///< bottom-right: query i sees keys up to m − n + i
   causal_top_left,   ///< query i sees keys up to i
   window,            ///< bottom-right: the last `length` keys up to the query's own

@@ -39,8 +39,8 @@ void set_digits(problem_draft& p, random_stream& random) {
     }
 }
 
-/// q_i = 2·k_t, where t is the first key, the last, that of the band's edge, or one drawn. For d ≥ 32 its score 2√d is
-/// far above the others, 2·N(0, 1), and O is nearly the row t of V, whose columns are Gaussian.
+/// q_i = 2·k_t, where key t is the first, the last, at the band's edge, or drawn. For d ≥ 32 its score 2√d is far above
+/// the other scores, 2·N(0, 1). So O is nearly row t of V, whose columns are Gaussian.
 void set_pointed(problem_draft& p, random_stream& random) {
   problem::sizes const s = sizes_of(p);
   fill_normal(p.k, random, 1);

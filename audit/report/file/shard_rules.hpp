@@ -16,8 +16,8 @@ namespace attest::audit {
 ///           file, number of shards, options, numbers of cases and draws
 void require_same_audit(report const& first, report const& other, std::string const& first_name, bool same_kernel);
 
-/// Throws    report_fault unless a shard that got an answer to every mandatory case has exactly its share of the cases,
-///           and exactly its share of the draws, minus draws that `not_asked` names
+/// Throws    report_fault if a shard that got an answer to every mandatory case has not exactly its share of the cases.
+///           The same holds for its share of the draws, except that draws may be missing if `not_asked` says so.
 void require_whole_share(report const& shard);
 
 /// The error if two shards report one case, or if together they have more cases than there are. `names` are their
