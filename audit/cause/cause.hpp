@@ -16,8 +16,8 @@ struct named_mistake {
   std::int64_t tried_passing = 0, contradicted = 0;
 };
 
-/// The smallest set of known mistakes that explains the most failing inputs. Of one input alone: all those that explain
-/// it, since it does not tell them apart.
+/// The smallest set of known mistakes that explains the most failing inputs. If only one input was tried: every mistake
+/// that explains it, since one input does not tell them apart.
 struct named_cause {
   std::vector<named_mistake> mistakes;   ///< the one that explains the most first; none: nothing known explains any
   std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, of those that were tried

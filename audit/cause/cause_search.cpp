@@ -8,15 +8,15 @@
 namespace attest::audit {
 namespace {
 
-/// So many failing cases are tried with every hypothesis; further ones with those that explain some, and with all where
-/// none of these does.
+/// This many failing cases are tried with every hypothesis. A further case is tried with the hypotheses that explain
+/// some case before it, and with all hypotheses if none of them explains it.
 constexpr std::size_t tried_with_all = 6;
 /// A sample of failing cases: more would cost time and tell little more.
 constexpr std::size_t most_failing = 64;
 /// Larger problems are tried after all others.
 constexpr double large = 0x1p23;
-/// A contract of which the answers use a smaller part of the bound is a poor name for a mistake, as long as another
-/// explains as much. It certifies them all the same.
+/// If the answers use a smaller part of a contract's bound than this, the contract is a poor name for the mistake, as
+/// long as another explains as much. It certifies the answers all the same.
 constexpr double far_too_wide = 0.125;
 /// The share of the time that is for the failing cases.
 constexpr double share_of_failing = 0.75;
@@ -33,8 +33,8 @@ struct candidate {
   double worst = 0;          ///< the largest error in the wrong rows, in units of its bound
   std::int64_t tried_passing = 0, contradicted = 0;
 
-  /// Of precision: those of O alone, those of all outputs, presets of less precision, those whose threshold is fitted,
-  /// other presets; then those again that are far too wide.
+  /// The order among wider bounds: of O alone, of all outputs, presets of less precision, bounds with a fitted
+  /// threshold, other presets. One of the first three that is far too wide comes after all of these.
   int rank() const {
     if (hypothesis && hypothesis->scope == precision_scope::fitted) return 3;
     if (!hypothesis && !less_precise) return 4;
@@ -179,7 +179,7 @@ class search {
         for (std::size_t b = a + 1; b < candidates_.size(); ++b)
           if (count_of(united(candidates_[a].explains, candidates_[b].explains)) == goal)
             return {&candidates_[a], &candidates_[b]};
-    // The first to come of those that explain equally much stays first.
+    // Candidates that explain equally much keep their order.
     for (std::size_t end = 1; end < chosen.size(); ++end)
       for (std::size_t at = end; at > 0 && count_of(chosen[at]->explains) > count_of(chosen[at - 1]->explains); --at)
         std::swap(chosen[at], chosen[at - 1]);
@@ -195,8 +195,8 @@ class search {
     return later.worst > narrower * earlier.worst;
   }
 
-  /// Asks passing cases about a chosen mistake. Of several that explain the same by another problem, one that no
-  /// passing case contradicts is preferred.
+  /// Asks passing cases about a chosen mistake. If they contradict it, another mistake that explains the same cases and
+  /// that no passing case contradicts takes its place.
   candidate* settled(candidate* chosen, bool alone) {
     ask_passing(*chosen);
     if (!alone || chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;
@@ -217,9 +217,9 @@ class search {
     return std::ranges::any_of(fits, [&](candidate const* each) { return each->name.starts_with(same); });
   }
 
-  /// Of one failing case: the chosen mistake, and the others of its sort that explain it as well. Of problems and
-  /// conventions those that no passing case contradicts, if there are such; of wider bounds those that are not far too
-  /// wide, and of bounds with a threshold the narrowest.
+  /// For one failing case: the chosen mistake, and the others of its sort that explain it as well. Among problems and
+  /// conventions, mistakes that a passing case contradicts are left out unless all are contradicted. Among wider
+  /// bounds, the far too wide are left out, and of bounds with a threshold all except the narrowest.
   std::vector<candidate*> all_that_fit(candidate& chosen) {
     bool const is_event = !chosen.hypothesis && chosen.kind != hypothesis_kind::precision;
     if (is_event) return {&chosen};  // it was seen

@@ -32,7 +32,8 @@ struct holding_contract {
 };
 
 struct cause_question {
-  /// In the order in which they are tried, but that of failing ones the smaller come first in each turn of the checks.
+  /// In the order in which they are tried, except that within each round over the checks smaller failing cases go
+  /// first.
   std::vector<searched_case> failing, passing;
   std::vector<holding_contract> contracts;
   /// Nothing where the case cannot be asked.

@@ -35,8 +35,8 @@ enum class fit : std::uint8_t {
   refuted,      ///< an answer is wrong under the hypothesis, or one that is wrong without it stays so
   open,         ///< the judge decides neither
 };
-/// Cost      judging the wrong rows once, and where they are right the whole case
-/// `worst` becomes the largest error in the wrong rows, in units of the bound that it allows.
+/// Judges the wrong rows and then, if they are right, the whole case. `worst` becomes the largest error in the wrong
+/// rows, in units of the bound that the hypothesis allows.
 fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst = nullptr);
 
 /// Is the wrong row right in one of the supposed calls, and wrong in none? `worst` becomes the largest error in it, as

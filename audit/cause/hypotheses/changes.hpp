@@ -19,7 +19,7 @@ using problem_question = std::function<bool(owned_problem const&)>;
 
 /// The kernel solves the problem that `change` makes, where `concerned` holds.
 supposition solves(problem_question concerned, draft_change change);
-/// Its model is the one that `widen` makes of the claim's.
+/// The kernel has the model that `widen` makes of the claim's model.
 supposition has_model(std::function<void(problem::kernel_model&)> widen);
 
 /// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition, and how a diagnosis
@@ -34,7 +34,7 @@ inline auto adds_problems_to(hypothesis_list& to) {
 void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
                            std::optional<owned_tensor> problem_draft::* of);
 
-/// The call with another problem; none where the draft is not valid.
+/// The call with another problem. Returns nothing if the draft is not valid.
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft);
 
 // --- the elements of a problem of rank 4 ---
@@ -111,11 +111,11 @@ further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> k
 
 /// Rows in which none of the first `keys` keys is visible, and a later one is, are NaN (−∞ − −∞).
 /// Requires  is_small(call.problem)
-/// Ensures   none where no row is such, or where there is no depth
+/// Ensures   returns nothing if no row is such, or if d = 0
 std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys);
 
-/// The LSE as `change` makes it of the returned one, which is one rounding more, and two in the model.
-/// Ensures   none where the call has no LSE
+/// The returned LSE, changed by `change`. That is one rounding more, and two in the model.
+/// Ensures   returns nothing if the call has no LSE
 std::optional<answered_call> with_lse(
     answered_call const& call,
     std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, double got)> const& change);

@@ -1,5 +1,5 @@
-// A mistake as the problem, or the contract, that a kernel with this mistake would satisfy: its answers are then
-// certified by the same judge and the same bound as those of a right kernel.
+// A mistake as the problem, or the contract, that a kernel with this mistake would satisfy. The judge then certifies
+// its answers by the same bound as the answers of a right kernel.
 #pragma once
 
 #include <functional>

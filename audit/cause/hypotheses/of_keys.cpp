@@ -71,7 +71,7 @@ supposition counts_twice(std::function<std::int64_t(std::int64_t m)> which) {
   };
 }
 
-/// K and V of query head h are those of `head(sizes, h)`.
+/// Query head h reads head `head(sizes, h)` of K and V.
 supposition reads_heads(problem_question concerned,
                         std::function<std::int64_t(problem::sizes const&, std::int64_t)> head) {
   return [concerned = std::move(concerned), head = std::move(head)](
@@ -117,7 +117,7 @@ supposition skips_far_blocks(std::int64_t block, double below) {
   };
 }
 
-/// A block of keys of which none is visible ends the row.
+/// A block of keys without a visible key ends the row.
 supposition ends_at_empty_block(std::int64_t block) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
     problem::sizes const& s = call.problem.size();
@@ -138,7 +138,7 @@ supposition ends_at_empty_block(std::int64_t block) {
   };
 }
 
-/// A first block of keys of which none is visible makes the row NaN, where a later key is.
+/// A first block of keys without a visible key makes the row NaN if a later key is visible.
 supposition nan_after_empty_block(std::int64_t block) {
   return [=](answered_call const& call, answered_call const*) {
     return is_small(call.problem) ? with_nan_rows(call, block) : std::vector<answered_call>();

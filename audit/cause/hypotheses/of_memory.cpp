@@ -12,7 +12,7 @@ namespace {
 
 using tensor_of_draft = owned_tensor problem_draft::*;
 
-/// Every element of some inputs through `f`; nothing where that changes none.
+/// Every element of some inputs through `f`. Supposes nothing if that changes no element.
 supposition maps_inputs(std::vector<tensor_of_draft> which, std::function<double(double, problem::element_type)> f) {
   return [which = std::move(which), f = std::move(f)](answered_call const& call,
                                                       answered_call const*) -> std::vector<answered_call> {

@@ -108,7 +108,7 @@ std::optional<double> one_plus(std::vector<double> const& lses, double largest) 
   return std::nullopt;
 }
 
-/// The LSE of the parts is taken for one in another base, and so is that of the merge.
+/// The kernel takes the LSEs of the parts for logarithms to another base, and returns its own LSE in that base.
 supposition merges_in(problem::log_base base) {
   return [base](answered_call const& call, answered_call const*) -> calls {
     if (!is_merge(call.problem) || call.problem.draft().merge->base == base) return {};

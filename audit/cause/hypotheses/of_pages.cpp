@@ -71,8 +71,8 @@ supposition in_pages(supposition how) {
   };
 }
 
-/// Behind the last key of a packed entry stands the first of the next, where both have keys. The band is that of the
-/// entries as they are.
+/// Behind the last key of a packed entry stands the first of the next, where both have keys. The band still follows the
+/// lengths of the entries.
 calls sees_next_entry(answered_call const& call, answered_call const*) {
   if (!call.given || !call.given->draft().k_offsets || !is_small(call.problem)) return {};
   owned_problem const& p = call.problem;

@@ -15,7 +15,7 @@
 namespace attest::audit {
 namespace {
 
-/// The keys of a slot in `of` parts of equally many, ⌈m/of⌉, but for the last ones, which may have fewer or none.
+/// The keys of a slot in `of` parts. Each has ⌈m/of⌉ keys, except that the last parts may have fewer or none.
 struct parts {
   std::int64_t of, m, most = (m + of - 1) / of;
 
@@ -54,7 +54,7 @@ std::vector<std::pair<row_index, row_of_weights>> some_rows(owned_problem const&
 }
 
 /// The number of parts by which the mistake fits the LSE best.
-/// Ensures   none where that is one part, without a mistake, or where the LSE does not tell
+/// Ensures   returns nothing if that is one part, which has no mistake, or if the LSE does not tell
 std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) {
   problem_draft const& draft = call.problem.draft();
   std::int64_t const m = call.problem.size().m;

@@ -154,8 +154,9 @@ supposition adds_unweighted(reference_point reference) {
   };
 }
 
-/// The running maximum starts at `first`: below it, in a row all of whose weights become 0, O is 0/0. Rows in between,
-/// where weights lose digits, are left out of what is supposed: their outputs become those of an empty row.
+/// The running maximum starts at `first`. In a row whose scores are so far below it that all weights become 0, O is
+/// 0/0. Rows in between, whose weights lose digits, are not judged: their outputs are replaced by the outputs of an
+/// empty row.
 supposition starts_at(double first) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
