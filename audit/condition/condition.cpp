@@ -149,7 +149,8 @@ bool find_wrong_alone(call_form& failing, questioner& to) {
   return false;
 }
 
-/// What the questions settle; nothing where they leave it open, `by_chance` where the same question had two answers.
+/// The condition that the questions settle. Returns nothing if they leave it open. `by_chance`: the same question had
+/// two answers.
 std::optional<condition> settled(call_form failing, std::span<judged_form const> earlier, questioner& to,
                                  std::int64_t element_bytes, bool& by_chance) {
   bool wrong_alone = false;

@@ -17,7 +17,7 @@ memory_form memory_of(problem::layout const& k) {
   return form;
 }
 
-/// The axes of the mask or bias, where they are not those of its feature.
+/// Sets the axes of the mask or bias if they differ from the usual axes of its feature.
 void take_axes(owned_tensor const& tensor, feature_group group, call_form& form) {
   auto const& shape = tensor.layout.shape;
   problem::sizes const& s = form.size;

@@ -109,7 +109,7 @@ class historian {
         judged);
   }
 
-  /// Two calls of which a number compares: both are one number apart, or one has more than c times that of the other.
+  /// Two calls, compared by m or by n: the numbers differ by a constant, or one is more than c times the other.
   std::optional<history_condition> compared(conjunction const& judged, conjunction const& spoiling) const {
     for (form_number const of : {form_number::m, form_number::n}) {
       number_set const *const before = set_of(spoiling, of), *const now = set_of(judged, of);

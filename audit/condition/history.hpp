@@ -20,7 +20,7 @@ struct history_condition {
 };
 
 /// What must have been called before, for a form that is right in a process of its own.
-/// Ensures   nothing where no calls before make it wrong, or not the same ones each time
+/// Ensures   returns nothing if no calls before it make it wrong, or not the same calls each time
 std::optional<history_condition> find_history(call_form const& failing, std::span<call_form const> earlier,
                                               patient_asker const& ask);
 

@@ -108,7 +108,7 @@ void searcher::multiply(integer x, integer y, form_number first, form_number sec
       return multiply_from(first, second, known_right, x * y);
 }
 
-/// Finds the edge of the product between one that is right and one that is wrong, with one factor as small as can be.
+/// Finds the edge of the product, between a right and a wrong product, with one factor as small as can be.
 void searcher::multiply_from(form_number first, form_number second, integer known_right, integer known_wrong) {
   form_number const small = first == form_number::m || first == form_number::b ? second : first;
   form_number const large = small == first ? second : first;

@@ -20,9 +20,9 @@ struct conjunction {
   bool holds(call_form const& form) const;
 };
 
+/// `right` are forms that were judged right: the clauses must not hold for them. `element_bytes` is the size of an
+/// element of the kernel's type.
 /// Requires  `failing` is wrong
-/// `right` are forms that were judged and are right: those that the clauses hold for contradict them.
-/// `element_bytes` are those of an element of the kernel's type.
 conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
                              std::int64_t element_bytes = 4);
 

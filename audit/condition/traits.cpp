@@ -159,7 +159,7 @@ std::vector<condition_clause> describe_features(call_form& base, form_asker cons
   feature_set const options = base.options;
   options.each([&](feature option) {
     feature_group const group = row_of(option).group;
-    // A bias whose axes do not matter has those of its feature by now.
+    // A bias whose axes do not matter has the usual axes of its feature by now.
     if (group == feature_group::mask || (group == feature_group::bias && base.bias_over))
       return clauses.push_back(describe_shape(base, option, ask));
     if (option == feature::scale && base.scale.value_or(1) < 0) {
