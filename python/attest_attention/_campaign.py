@@ -227,8 +227,8 @@ def _judge(client: Any, missing: dict[str, Task], tell: Progress) -> dict[str, s
             reasons[task.key] = why
         tell(f"attest campaign: {done} of {len(missing)} parts; {task.kernel.spec}, part {task.index} of {task.of}"
              + (f": {why}" if why else ""))
-    # A worker that dies takes the tasks beside it with it. Those are asked again, each alone, so that only the one that kills
-    # its worker again is to blame.
+    # A worker that dies takes the tasks beside it with it. Each of these tasks is asked again, alone, so that only a
+    # task that kills its worker again is to blame.
     for task in suspects:
         (_, _, why, _), = outcomes(client, run, [task], ",alone")
         if why:

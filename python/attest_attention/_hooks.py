@@ -308,11 +308,11 @@ NAMED = (("torch.nn.functional.scaled_dot_product_attention", torch_sdpa),
          ("flash_attn.flash_attn_varlen_func", flash_attn_varlen),
          ("jax.nn.dot_product_attention", jax_attention))
 
-# Functions of transformers that hand the call on to one that is watched itself.
+# Functions of transformers that hand the call on to a function that is watched itself.
 HAND_ON = ("transformers.integrations.sdpa_attention", "transformers.integrations.flash_attention",
            "transformers.integrations.sdpa_paged", "transformers.integrations.flash_paged",
            "transformers.integrations.eager_paged")
-# Those that are registered and get a mask of every causal call.
+# Registered functions that get a mask in every causal call.
 MASKED = ("transformers.integrations.flex_attention",)
 
 

@@ -218,7 +218,7 @@ class Matched:
                 arguments[role] = self._given(used.astype(np.int32))
             elif lengths is not None and not (paged and "k_offsets" in arguments):
                 all_of_it = np.all(used == (room if offsets is None else np.diff(offsets)))
-                # Rows behind an entry's queries are nobody's: whoever computes them, too, answers the call.
+                # Rows behind an entry's queries belong to no query: a kernel that computes them, too, answers the call.
                 needless = role == "q_lengths" and not (call.banded and call.align)
                 require((bool(all_of_it) and not paged) or needless, role)
         for role in ("block_table", "block_mask", "keep"):

@@ -119,7 +119,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ATTEST_ZOO_LIBRARY", str(zoo_kernels.library_path().absolute()))
 
 
-# What the selftest asks, but for the kernel.
+# What the selftest asks, except the kernel.
 ASKED: dict[str, Any] = {"seed": 1, "draws": 0, "fail_fast": True, "findings": "", "progress": False,
                          "options": ["--require-concurrent-calls", "--draw-products", str(1 << 18)]}
 

@@ -12,7 +12,7 @@ from ._adapter import Adapter, Answer
 
 onnx: Any = importlib.import_module("onnx")
 
-# Inputs in the operator's order, (name, tensor), with None for one that is left out.
+# Inputs in the operator's order, (name, tensor), with None for an input that is left out.
 Feeds: TypeAlias = list[tuple[str, Array] | None]
 Attributes: TypeAlias = dict[str, Any]
 

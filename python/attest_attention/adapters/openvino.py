@@ -16,7 +16,7 @@ ops: Any = importlib.import_module("openvino.opset13")
 
 CORE: Any = openvino.Core()
 
-# How many keys a call puts into the state before the one that is judged.
+# How many keys a call puts into the state before the judged call.
 PAST_KEYS = 1024
 
 
