@@ -1,7 +1,7 @@
 // The error bound of docs/bound.md: how far a kernel that rounds as `kernel_model` says may be from the exact value.
 // Every tolerance in attest is one of these functions.
 //
-// Sections, lemmas, corollaries, clauses, E1 to E10 and known gaps G1 to G15 are those of docs/bound.md; its section 12
+// Sections, lemmas, corollaries, clauses, E1 to E10 and known gaps G1 to G15 refer to docs/bound.md. Its section 12
 // leads from each symbol to its function here. All quantities are upper bounds unless their name says otherwise; they
 // are sums and products of non-negative doubles, so that one factor at the end covers the rounding of the evaluation
 // (E1).
@@ -56,7 +56,7 @@ struct error_bound {
 constexpr bool explained_by_overflow(problem::kernel_model const& model, error_bound const& bound, double lowest,
                                      double highest, double got) noexcept;
 
-/// Corollary L: |LSÊ − LSE|; that of a sink which is a term.
+/// Corollary L: |LSÊ − LSE|; the second one as if the sink were a term.
 constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept;
 constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept;
 /// What T2 asks of the keys alone, whose terms are given: λ and H_c.
@@ -83,8 +83,8 @@ class row_bound {
   /// Corollary W: |â_j − π_j| of the key at position `at`; the kernel may form p_j once or twice.
   constexpr error_bound weight(std::size_t at) const noexcept;
 
-  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc], with a sink or dropout that of v_jc/(1 − p)
-  /// and 0; largest_value is the largest of their sizes.
+  /// Clause H: how far an output may lie outside [min_j v_jc, max_j v_jc]. With a sink or dropout the interval is the
+  /// hull of 0 and all v_jc/(1 − p). largest_value is the largest size of these values.
   constexpr double hull_margin(double largest_value) const noexcept;
 
   /// Corollary L: |LSÊ − LSE|.

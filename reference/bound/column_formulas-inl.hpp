@@ -46,7 +46,7 @@ template <class R>
 struct column_deviations {
   R weighted, weighted_size, spread;
 
-  /// variance is that of grouped_variance.
+  /// variance is the result of grouped_variance.
   constexpr void add(R const& distance, R const& size_distance, R const& P, R const& variance) noexcept {
     weighted = mul_add(P, distance, weighted);
     weighted_size = mul_add(P, size_distance, weighted_size);
@@ -204,7 +204,8 @@ constexpr known_output<R> known_bound(row_terms const& terms, double growth, kno
   return {sums.center, rounded_up(with_output_rounding(terms.model, B, size) * terms.slack)};
 }
 
-/// The bound of T1 in `by_term`, that of T2, or where either form may be used the larger. exact_size is κ|o_c|.
+/// The bound of T2, or, if the sink may be a term too, the larger one of this and the bound of T1 (`by_term`).
+/// exact_size is κ|o_c|.
 template <class R>
 constexpr column_bound<R> with_rescaled(row_terms const& terms, column_bound<R> const& by_term,
                                         column_alone<R> const& alone, R const& exact_size) noexcept {

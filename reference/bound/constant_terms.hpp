@@ -38,7 +38,7 @@ struct constant_terms : row_scalars {
   double sink_relative = 0, sink_absolute = 0;
   sink_factor factor{};  ///< section 5, Theorem T2: what is asked; rescale_by_sink finds the rest
   // Section 3, Sums: μ', γ_{μ'}(u_state), roundings of O between merges by LSE; Δ: (1 + γ_{k_drop})(1 + u_drop) of
-  // dropout times 1 + γ_{μ'}(u_state), less 1; that of dropout alone; h, ϱ, s, s', the u_p and the u_pv of Γ_O.
+  // dropout times 1 + γ_{μ'}(u_state), less 1; the same with μ' = 0; h, ϱ, s, s', the u_p and the u_pv of Γ_O.
   double states = 0, gamma_states = 0, delta = 0, delta_wide = 0, height = 0, divisions = 0, merges_L = 0, merges_O = 0,
          u_p = 0, u_pv = 0;
   double mixed = 0, lost_when_mixed = 0;  ///< Lemma 8: E_σ, 8μ_σω; 0 where nothing is merged by a sigmoid

@@ -103,8 +103,8 @@ constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T>
 template <unsigned W, class T>
 constexpr void collect_facts(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts);
 
-/// The row without its sink, for the theorem of sinks behind the keys. Its weights are formed anew: beside a large sink
-/// those of the row say nothing of it.
+/// The row without its sink, for the theorem of sinks behind the keys. Its weights are formed anew: beside a large
+/// sink, the weights of the whole row say nothing of them.
 template <unsigned W, class T>
 constexpr void collect_keys_alone(problem::instance<T> const& p, enclosed_row<W, T> const& row, row_facts& facts) {
   facts.keys_alone.clear();

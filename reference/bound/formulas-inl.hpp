@@ -1,8 +1,7 @@
 // docs/bound.md, section 3 for one key, then Corollary W of section 6, on lanes: R is double, or a SIMD vector of
-// doubles. This text and that of column_formulas-inl.hpp, which includes it, are the only statement of these formulas.
-// They are compiled for plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once
-// for every SIMD target in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by
-// reference/machine/bounds-inl.hpp).
+// doubles. This file and column_formulas-inl.hpp, which includes it, are the only statement of these formulas. They are
+// compiled for plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once for every
+// SIMD target in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,
@@ -323,7 +322,7 @@ struct rescaled_bound {
 };
 
 /// |ô − o| ≤ f(1 + Φ)B_K + fΦ|o_K| + (2ω + ω_drop)κ + ν(|o_K| + B_K), then the output rounding; W alike. B, W and |o_K|
-/// are those of the keys alone as they may be stored, exact_size is |o|. A weight is such a result, too.
+/// belong to the keys alone, as they may be stored. exact_size is |o|. A weight is such a result, too.
 /// Ensures   |ô − o| ≤ size of a kernel that multiplies ô_K by the factor of a sink (Theorem T2)
 template <class R>
 constexpr rescaled_bound<R> rescaled(row_terms const& terms, R const& B, R const& W, R const& keys_size,
@@ -342,8 +341,8 @@ struct weight_bound {
   mask by_theorem;
 };
 
-/// The bound of a returned weight by T1 in `by_term`, that of T2, or where either form may be used the larger. B and
-/// keys_weight are those of the keys alone.
+/// The bound of a returned weight by T2, or, if the sink may be a term too, the larger one of this and the bound by T1
+/// (`by_term`). B and keys_weight belong to the keys alone.
 template <class R>
 constexpr weight_bound<R> with_rescaled_weight(row_terms const& terms, weight_bound<R> const& by_term, R const& B,
                                                decltype(R(0) < R(0)) by_theorem, R const& keys_weight,

@@ -44,7 +44,7 @@ constexpr double rounded_to(double x, double u, double quantum, bool midpoint_up
   return (rest > 0.5 || (rest == 0.5 && midpoint_up) ? whole + 1 : whole) * unit;
 }
 
-/// Is P's format that of an element type, whose subnormals are the multiples of 2ω_p?
+/// Is P stored in the format of an element type? Its subnormals are the multiples of 2ω_p.
 constexpr bool is_gradual(problem::kernel_model const& model) noexcept {
   return std::ranges::any_of(problem::floating_rows, [&](problem::element_row const& row) {
     return model.u_p == power_of_two(-row.format.fraction_bits - 1) &&
@@ -65,8 +65,9 @@ struct weight_block {
   }
 };
 
-/// The blocks of one row in the order of the index: M_t is the running maximum at the end of block t; m_t is that of
-/// the exact scores. Where the contract says of M_t only that it includes the key's own block, m_t is m.
+/// The blocks of one row in the order of the index: M_t is the running maximum at the end of block t, and m_t the
+/// running maximum of the exact scores. If the contract says of M_t only that it includes the key's own block, m_t is
+/// m.
 template <class KeyAt>
 constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::size_t n, KeyAt const& key_at) {
   using problem::weight_reference;

@@ -13,7 +13,7 @@ namespace attest::reference {
 /// log2 e = log2_e + log2_e_low within 2⁻¹⁰⁹.
 inline constexpr double log2_e = 0x1.71547652b82fep+0, log2_e_low = 0x1.777d0ffda0d24p-56;
 
-/// The bound of the LSE in `base`, from that of the natural LSE; rounded up.
+/// The bound of the LSE in `base`, from the bound of the natural LSE; rounded up.
 inline error_bound in_base(problem::log_base base, error_bound bound) noexcept {
   if (base == problem::log_base::e) return bound;
   bound.size *= log2_e * (1 + 0x1p-51);

@@ -1,5 +1,5 @@
 // docs/bound.md, sections 5 to 7: the bounds of one row's results. Part of reference/bound/bound.hpp. The formulas of
-// the Theorem are in reference/bound/column_formulas-inl.hpp, those of Corollary W in formulas-inl.hpp.
+// the Theorem are in reference/bound/column_formulas-inl.hpp, the formulas of Corollary W in formulas-inl.hpp.
 #pragma once
 
 #include "reference/bound/bound.hpp"
@@ -206,7 +206,8 @@ constexpr double hull_margin_of_term(row_terms const& terms, double largest_valu
   return rounded == rounded ? rounded : infinity;
 }
 
-/// Of a factor behind the keys: (1 + excess)·H_K + excess·max|v| + (2ω + ω_drop)κ, H_K that of the keys alone (T2).
+/// Of a factor behind the keys: (1 + excess)·H_K + excess·max|v| + (2ω + ω_drop)κ, where H_K is the margin of the keys
+/// alone (T2).
 constexpr double hull_margin(row_terms const& terms, double largest_value) noexcept {
   if (!terms.factor.asked) return hull_margin_of_term(terms, largest_value);
   sink_factor const& factor = terms.factor;

@@ -121,7 +121,7 @@ constexpr weight_terms row_bound::weights_of(rescale_terms const& terms) {
   return weights;
 }
 
-/// Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: those of Γ_L and M_L (Lemma 6).
+/// Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: the sums in Γ_L and M_L (Lemma 6).
 constexpr row_terms row_bound::sums_of(weight_terms const& terms) {
   auto shares = scalar::share_sums<double>::none();
   for (std::size_t j = 0; j < keys_.size(); ++j) {

@@ -14,7 +14,7 @@ struct score_terms : constant_terms, sink_reach {
   // Section 3, Reference: γ_{k_x}, γ_{c_m}(1 + γ_{k_x}); Y* = max_j Y_j, max_j κ_j.
   double gamma_x = 0, reference_factor = 0, widest_Y = 0, largest_kappa = 0;
 
-  /// `found` has the score_extremes of all keys, `sink` is that of meet_sink, or {} without a sink.
+  /// `found` has the score_extremes of all keys. `sink` is the result of meet_sink, or {} without a sink.
   template <class Extremes>
   constexpr score_terms(constant_terms const& constants, Extremes const& found, sink_reach const& sink) noexcept;
 
@@ -55,8 +55,8 @@ constexpr score_terms::score_terms(constant_terms const& constants, Extremes con
   problem::working_format const& f = model.format;
   max_above = found.above, max_below = found.below, largest_E = found.largest_E;
   if (!has_sink) keys_above = max_above, keys_below = max_below;
-  // H0, line by line: |σ|; q and k where folds may overflow; Q_j, S_j, those of keys without weight too, and |b_j| of
-  // keys that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
+  // H0, line by line: |σ|; q and k where folds may overflow; Q_j and S_j, also of keys without weight; |b_j| of keys
+  // that are not sunk; no infinite q·k; the softcap; M⁻ > m − Θ/8. The smallest normal number is half of ω_W/e^τ.
   double const folded = larger(1, scale_upper);
   bool const folds = larger(query_norm, found.largest_norm) * folded < f.h0_limit;
   scores_in_range = sink_in_range && finite_products && scale_upper < f.h0_limit &&

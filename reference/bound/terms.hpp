@@ -7,6 +7,7 @@
 //   rescale_terms    R_j                                     weight_terms.hpp
 //   weight_terms     z_j, T_j, P_j                           weight_terms.hpp
 //   row_terms        share_j                                 here
+//
 // A formula names the first stage that has all it reads, so that no formula can read a term that is not yet known.
 #pragma once
 
@@ -22,7 +23,7 @@ struct row_terms : weight_terms {
   // ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
   double gamma_L = 0, nodes_L = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
          lost_when_divided = 0;
-  // One part of a merge by itself, of which the row's shares say nothing: Γ_L, Ω_O without Σ|v_jc|, and its factor.
+  // One part of a merge by itself (the row's shares say nothing of it): Γ_L, Ω_O without Σ|v_jc|, and its factor.
   double gamma_part = 0, lost_in_part = 0, lost_beside_part = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;

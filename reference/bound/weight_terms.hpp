@@ -11,7 +11,7 @@ struct rescale_terms : reference_terms {
   double R = 0;                                  ///< max_j R_j
   double theta = 0, least_sum = 0.5;             ///< θ; Λ
   double e_tau = 1, omega_w = 0, far_limit = 0;  ///< e^τ; ω_W; far_P
-  // ε̂, ℓ, the constants of X_j and of z_j; those of μ_j; Ξ_j (Lemma 8).
+  // ε̂; ℓ; the constants of X_j, of z_j and of μ_j; Ξ_j (Lemma 8).
   double eps_hat = 0, ell = 0, X_extra = 0, z_extra = 0, z_per_Y = 0, z_merge = 0;
   lse_of_merge sigmoid_lse{};
 
@@ -119,7 +119,7 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
                    : D_lower > 0     ? larger(0, log_upper(1 / D_lower))
                                      : infinity;
   // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ,
-  // and γ_{k_x}X_⊥ + G_⊥ beside a sink; none where parts are merged by LSE.
+  // and γ_{k_x}X_⊥ + G_⊥ beside a sink. There is no such bound if parts are merged by LSE.
   log_hull = by_lse() ? infinity
                       : larger(max_above, -max_below) + 2 * model.tau * (1 + gamma_x) + larger(0, log_upper(n)) +
                             (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share() + sink_slack;
