@@ -34,7 +34,7 @@ HWY_INLINE key_numbers<R> numbers_at(key_columns const& k, std::size_t j) {
 HWY_INLINE lanes as_number(lane_mask mask) { return select(mask, lanes(1.0), lanes(0.0)); }
 HWY_INLINE double as_number(bool mask) { return mask ? 1 : 0; }
 
-/// Section 3, Scores (Lemma 1): E_j; s_j + E_j − m and s_j − E_j − m, of which ranks_of makes R_j (E5).
+/// Section 3, Scores (Lemma 1): E_j; s_j + E_j − m and s_j − E_j − m, from which ranks_of makes R_j (E5).
 struct score_error_stage {
   key_columns& keys;
   constant_terms const& terms;

@@ -57,7 +57,7 @@ inline double column_rounding(std::size_t keys) {
 /// (double_word/columns-inl.hpp), and only the bound is computed.
 /// Ensures   |o − o_c| ≤ radius = ε̄·(max_j|v_j| + |o| + r) + r, r = (h + 4)·1.01u·(ā + |o|) + n·2⁻¹⁰⁷³, where ε̄ is
 ///           the mean relative error of the weights and h = chunk + n/chunk + (sums of Z). With a sink, under which all
-///           outputs may be tiny, the radius is that of enclosures-inl.hpp, which weights each |v_j|
+///           outputs may be tiny, the radius comes from enclosures-inl.hpp, which weights each |v_j|
 /// Why       with õ = Σŵ_jv_j/Σŵ_j:  o_c − õ = Σ(e_j − ŵ_j)(v_j − õ)/Σe_j, at most ε̄·max|v_j − õ| by find_weights;
 ///           the computed o differs from õ by the rounding of two sums and a quotient, r
 template <bool DoubleWords, class R, std::size_t At, class T>

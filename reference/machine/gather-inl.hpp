@@ -37,8 +37,8 @@ void find_finite_values(problem::instance<T> const& p, std::int64_t b, std::int6
   memory.finite_b = b, memory.finite_head = hk;
 }
 
-/// Appends the sink of head h to the n keys in `keys`, if there is one that is not −∞; its value is a row of zeros.
-/// Returns false for a sink that must be left to the ball tier, NaN or +∞.
+/// Appends the sink of head h, unless it is −∞, to the n keys in `keys`; its value is a row of zeros. Returns false for
+/// a sink of NaN or +∞, which must be left to the ball tier.
 template <class T>
 bool gather_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::size_t n, workspace& memory,
                  row_scalars& facts) {
@@ -59,9 +59,9 @@ bool gather_sink(problem::instance<T> const& p, std::int64_t b, std::int64_t h, 
 /// Collects the keys visible to row i in `keys`: dot (with DoubleWords, a double word), size, norm and bias; behind
 /// them the sink, if facts.has_sink (never without with_sink). Returns their number, 0 if no key has weight. Keys with
 /// a bias of −∞ have no weight and are left out; facts gets the sizes that H0 asks of them. The value of a dropped key
-/// is a row of zeros. Returns nothing if the row must be handed over to the ball tier: for a bias or a sink of +∞ or
-/// NaN, and for a key with bias −∞ whose Σ|q_t·k_t| or whose row of V is not finite, or a dropped key whose row of V is
-/// not finite.
+/// is a row of zeros. Returns nothing if the row must be handed over to the ball tier. That is so for a bias or a sink
+/// of +∞ or NaN; for a key with bias −∞ if Σ|q_t·k_t| or its row of V is not finite; and for a dropped key if its row
+/// of V is not finite.
 template <bool DoubleWords, class T>
 std::optional<std::size_t> gather(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::size_t block_row, workspace& memory, row_scalars& facts, bool with_sink = true) {

@@ -33,8 +33,8 @@ struct certified_row {
   std::span<double const> o_known, o_known_bound;
   std::span<judged_by const> o_by;
   std::span<std::uint8_t const> o_dull;  ///< section 8 of docs/bound.md: 1 where the bound says little
-  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance, with a sink or dropout those of v_jc/(1 − p) and
-  /// 0; hull_margin() is H_c of Clause H (docs/bound.md).
+  /// min_j v_jc and max_j v_jc of the columns whose o_by is dominance; with a sink or dropout the extremes of 0 and all
+  /// v_jc/(1 − p). hull_margin() is H_c of Clause H (docs/bound.md).
   std::span<double const> lowest, highest;
   double hull_margin(double largest_value) const noexcept { return reference::hull_margin(*terms, largest_value); }
 
