@@ -43,7 +43,10 @@ def blocks(path: pathlib.Path, text: str):
     for number, line in enumerate([*lines, ""], 1):
         comment = re.match(rf"\s*{mark}[/#!<]*(.*)", line)
         said = comment.group(1).strip() if comment else ""
-        if words and (not said or re.match(r"(Requires|Ensures|Why|Cost|Source|Shapes)\b", said)):
+        label = re.match(r"(Requires|Ensures|Why|Cost|Source|Shapes|Throws)\b", said)
+        if re.search(r"\S {3,}\S", said) and not label:
+            said = ""  # a row of a table
+        if words and (not said or label):
             yield first, " ".join(words)
             words = []
         if said:

@@ -11,6 +11,7 @@ root = pathlib.Path(sys.argv[1]).resolve()
 kept = root / "tests/repository/sentences.txt"
 PLANTED = {"// A block of keys, but for the last.\n// It is those that are hidden.\n": 2, "// One clear sentence.\n": 0,
            "// " + "word " * 31 + ".\n": 1, "// " + "a_j·(x + y) " * 16 + ".\n": 0,
+           "// tile    " + "word " * 16 + "\n" + "// panel   " + "word " * 16 + "\n": 0,
            "// Returns nothing if the row is empty; " + "word " * 29 + ".\n": 0}
 for text, count in PLANTED.items():
     assert len(list(sentences.faults(pathlib.Path("planted.hpp"), text))) == count, text
