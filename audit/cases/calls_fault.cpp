@@ -9,8 +9,7 @@ std::optional<std::string> calls_fault(audit_case const& checked) {
   if (checked.reads == reading::weights && first.dv > first.m) return "its V has more columns than keys";
   for (further_call const& further : checked.further) {
     if (further.problem.rank() != 4) return "its tensors have not rank 4";
-    if (further.problem.type() != checked.problem.type())
-      return "its element type is not that of the group's first call";
+    if (further.problem.type() != checked.problem.type()) return "its element type differs from the group's first call";
     problem::sizes const& s = further.problem.size();
     bool const same_rows = s.b == first.b && s.hq == first.hq && s.n == first.n;
     auto const inside = [](std::int64_t at, std::int64_t count, std::int64_t all) {
@@ -19,11 +18,10 @@ std::optional<std::string> calls_fault(audit_case const& checked) {
     switch (further.is) {
       case relation::warm_up: break;
       case relation::same_bits:
-        if (!same_rows || s.dv != first.dv || s.m != first.m)
-          return "its sizes are not those of the group's first call";
+        if (!same_rows || s.dv != first.dv || s.m != first.m) return "its sizes differ from the group's first call";
         break;
       case relation::part:
-        if (!same_rows || s.dv != first.dv) return "its rows are not those of the group's first call";
+        if (!same_rows || s.dv != first.dv) return "its rows differ from the group's first call";
         break;
       case relation::same_rows:
         if (s.dv != first.dv || s.m != first.m || !inside(further.at[0], s.b, first.b) ||

@@ -115,13 +115,13 @@ std::vector<check> const& checks() {
        "each entry has its own queries and keys, bands hang on its own end; nothing behind a length is read",
        "slots of more than 512 keys, which drawn asks"},
       {"packed", bug_class::entries,
-       "entries one behind the other, of queries, of keys or of both, do not see each other; rows behind the last are "
-       "nobody's",
+       "entries one behind the other, of queries, of keys or of both, do not see each other; rows behind the last "
+       "belong "
+       "to no entry",
        "offsets beyond 100, which drawn asks"},
       {"pages", bug_class::pages,
-       "keys in pages of 1 to 256, scrambled, shared or alone, are those that the table names; unneeded columns are "
-       "not "
-       "followed",
+       "in pages of 1 to 256 keys, scrambled, shared or alone, the keys that the table names are read; unneeded "
+       "columns are not followed",
        "pools beyond 2^31 elements"},
       {"block-masks", bug_class::mask_polarity,
        "blocks that are set are seen, within mask and band; partial blocks, rows of blocks with none or all",
@@ -140,13 +140,13 @@ std::vector<check> const& checks() {
        "three at a time, which drawn asks"},
       {"production", bug_class::accuracy,
        "attention problems that models run, whole or cut to what the time allows: a sample of the rows is judged",
-       "rows that were not judged, but that their numbers are finite"},
+       "rows that were not judged, except that their numbers are finite"},
       {"drawn", bug_class::accuracy,
        "shapes, features and thread counts drawn anew by every seed; small calls in changing order",
        "defects that strike a smaller fraction of the draws than 3 over their number"},
       {"stability", bug_class::large_scores,
        "the error in units of the bound against score range, keys, d and value offset",
-       "points between those of the curves", reaches_beyond},
+       "points between the points of the curves", reaches_beyond},
   };
   return all;
 }

@@ -19,8 +19,9 @@ struct named_mistake {
 /// The smallest set of known mistakes that explains the most failing inputs. If only one input was tried: every mistake
 /// that explains it, since one input does not tell them apart.
 struct named_cause {
-  std::vector<named_mistake> mistakes;   ///< the one that explains the most first; none: nothing known explains any
-  std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, of those that were tried
+  std::vector<named_mistake>
+      mistakes;  ///< the mistake that explains the most comes first; empty: nothing known explains any input
+  std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, and that were tried
   std::int64_t failed = 0;               ///< failing inputs; time may not allow to try them all
   std::vector<std::string> unexplained;  ///< those tried that nothing explains: CHECK/CASE, in the order of the cases
   std::string condition;                 ///< where the kernel is wrong, of the first finding where it is known

@@ -28,7 +28,7 @@ struct holding_contract {
   std::string name, sentence;
   contract claim;
   bool less_precise = true;      ///< throughout; false: it allows another thing
-  std::set<std::int64_t> cases;  ///< the numbers of those that are certified by it
+  std::set<std::int64_t> cases;  ///< the numbers of the cases that are certified by it
 };
 
 struct cause_question {

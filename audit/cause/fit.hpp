@@ -32,7 +32,7 @@ struct answered_case {
 enum class fit : std::uint8_t {
   unconcerned,  ///< the hypothesis says nothing of this case
   certified,    ///< under the hypothesis every answer is certified, the elements that are wrong without it among them
-  refuted,      ///< an answer is wrong under the hypothesis, or one that is wrong without it stays so
+  refuted,      ///< a right answer becomes wrong under the hypothesis, or a wrong one stays wrong
   open,         ///< the judge decides neither
 };
 /// Judges the wrong rows and then, if they are right, the whole case. `worst` becomes the largest error in the wrong

@@ -34,7 +34,7 @@ inline constexpr std::array all_numbers{form_number::b, form_number::heads, form
 struct number_row {
   form_number id;
   char const* name;
-  std::int64_t plain;            ///< that of a small plain call
+  std::int64_t plain;            ///< its value in a small plain call
   std::int64_t lowest, highest;  ///< that are asked for
   /// Is it a number of the band, the mask, … that this feature adds?
   bool (*is_of)(feature_row const&) = [](feature_row const&) { return false; };

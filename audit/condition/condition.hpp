@@ -13,7 +13,7 @@ namespace attest::audit {
 /// The smallest conjunction that was found of conditions on sizes, features, values, threads, memory and earlier calls.
 /// It separates the wrong answers from the right ones among all that was asked around the failing form; where the
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input has
-/// …; none that passes has"). Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere
+/// …; no passing input has"). Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere
 /// too". `element_bytes` is the size of an element of the kernel's type.
 /// Ensures   returns nothing if no conjunction fits, if the form fails by chance, or if time ended before one was seen
 /// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends

@@ -79,7 +79,7 @@ std::optional<condition> observed_condition(std::span<judged_form const> asked) 
   for (std::size_t most = 1; most <= 3 && std::ssize(wrong) >= enough * static_cast<std::ptrdiff_t>(most); ++most)
     if (exclude(right, candidates, 0, most, chosen)) {
       auto const clauses = texts_of(in_order(chosen));
-      return condition{fmt::format("every failing input has {}; none that passes has", fmt::join(clauses, " and ")),
+      return condition{fmt::format("every failing input has {}; no passing input has", fmt::join(clauses, " and ")),
                        clauses, 0};
     }
   return std::nullopt;

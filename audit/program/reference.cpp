@@ -57,10 +57,10 @@ action reference_command(CLI::App& command) {
   std::vector<std::string> names;
   for (problem::element_row const& row : problem::floating_rows) names.emplace_back(row.name);
   std::ranges::sort(names);
-  command.add_option("--round", arguments->round, "the type of o; without it that of q")->check(one_of(names));
+  command.add_option("--round", arguments->round, "the type of o; without it the type of q")->check(one_of(names));
   command.add_flag("--quick", arguments->options.quick,
-                   "bounds of double arithmetic alone where it has them: proven, about eighty times as fast, and not "
-                   "to the last digits those of the judge");
+                   "bounds of double arithmetic alone where it has them: proven, about eighty times as fast; their "
+                   "last digits may differ from the judge's");
   declare_parameter_options(command, arguments->options.flags);
   return [arguments] { return run(*arguments); };
 }

@@ -29,7 +29,9 @@ action selftest_command(CLI::App& command) {
       ->transform(whole_number())
       ->capture_default_str();
   command.add_option("--only", options->only, "these kernels of the zoo")->delimiter(',')->type_name("NAME,…");
-  command.add_option("--family", options->family, "the kernels of this family of the zoo instead of those of none")
+  command
+      .add_option("--family", options->family,
+                  "the kernels of this family of the zoo instead of the kernels of no family")
       ->check(one_of({std::string(zoo::conditional_family), std::string(zoo::operator_family)}));
   command.add_option("--draws", options->draws, "cases drawn after the fixed part, for each kernel of a family")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))

@@ -79,7 +79,7 @@ std::string sentence_of(named_cause const& cause) {
   if (cause.is_ambiguous()) return words_of_fitting(cause);
   std::size_t const count = cause.mistakes.size();
   if (2 * cause.explains < cause.of)
-    return fmt::format("no known mistake explains most of {}; in {} of them the answers are like those of {}: {}",
+    return fmt::format("no known mistake explains most of {}; in {} of them the answers fit {}: {}",
                        tried_inputs(cause), grouped(cause.explains), count == 1 ? "a known mistake" : "known mistakes",
                        words_of(cause.mistakes));
   return fmt::format("{} {}: {}", count == 1 ? "one mistake explains" : fmt::format("{} mistakes explain", count),

@@ -28,11 +28,11 @@ std::string in_common(verdict_facts const& facts) {
                      preset, in_bounds(worst), allows);
 }
 
-/// " (but for 3 waived findings: empty-row)" where there are some.
+/// " (except 3 waived findings: empty-row)" if there are waived findings.
 std::string but_waived(verdict_facts const& facts) {
   return facts.waived == 0
              ? ""
-             : fmt::format(" (but for {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
+             : fmt::format(" (except {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
 }
 
 /// " 12 elements were not judged (outside the hypotheses of the bound) and 3 are dull." if there are such elements.

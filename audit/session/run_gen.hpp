@@ -23,8 +23,8 @@ struct gen_options {
 /// A file for a kernel that runs elsewhere, and the cases that it does not hold.
 struct generated_file {
   std::vector<std::byte> bytes;
-  std::string left_out;  ///< a clause: the cases that most_bytes leaves out, and of which checks, and before them what
-                         ///< `only` names and version 1 has no cases of; empty where there is neither
+  std::string left_out;  ///< a clause: what `only` names and version 1 has no cases of; then the cases that most_bytes
+                         ///< leaves out, with their checks; empty if there is neither
 };
 
 /// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. If they exceed

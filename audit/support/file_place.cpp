@@ -47,7 +47,7 @@ int describe(int number, file_place& place) {
 }  // namespace
 
 problem::result<file_place> place_of(fs::path const& path) {
-  if (path.empty()) return fault(path, "is an empty name, expected that of a file");
+  if (path.empty()) return fault(path, "is an empty name, expected the name of a file");
   constexpr int most_links = 40;  // as the system follows
   fs::path at = path;
   for (int links = 0; links <= most_links; ++links) {

@@ -90,7 +90,7 @@ std::mutex read_before_mutex;
 }  // namespace
 
 result<file_bytes> read_file(std::filesystem::path const& path) {
-  if (path.empty()) return fault(path, "is an empty name, expected that of a file");
+  if (path.empty()) return fault(path, "is an empty name, expected the name of a file");
   std::scoped_lock const lock(read_before_mutex);
   if (auto const known = read_before.find(path); known != read_before.end()) return known->second;
   bool const standard = path == standard_stream;

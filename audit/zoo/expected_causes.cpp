@@ -161,7 +161,7 @@ constexpr std::array causes{
     std::pair{"bf16_sums", "sums-in-bf16"},
     std::pair{"bf16_logits", "scores-in-bf16"},
     std::pair{"f16_logits", "scores-in-f16"},
-    std::pair{"f16_dot_products", ""},  // a model of such sums is wider than that of coarser scores
+    std::pair{"f16_dot_products", ""},  // a model of such sums is wider than a model of coarser scores
     std::pair{"f16_lowest_for_hidden", "hidden-score-65504"},
     std::pair{"f16_flushes_outputs", "outputs-flushed"},
     // --- precisions ---

@@ -254,7 +254,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
   write("deep.json", std::string(100'000, '['));
   check_refused("merge ", {{"1.json", "shard 2/2 is missing"},
                            {"1.json 1.json", "is shard 1/2, as 1.json is"},
-                           {"1.json seed.json", "its seed is '7', that of 1.json is '6'"},
+                           {"1.json seed.json", "its seed is '7'; in 1.json it is '6'"},
                            {"1.json of.json", "its number of shards is '3'"},
                            {"1.json contract.json", "its contract is 'f32-any'"},
                            {"1.json kernel.json", "its kernel is 'naive"},
@@ -262,7 +262,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json short.json", "short.json: was changed after attest wrote it"},
                            {"1.json older.json",
-                            "is not in format 2 of shards, the only one that this attest reads; run this shard again"},
+                            "is not in format 2 of shards, which alone this attest reads; run this shard again"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},
                            {"1.json absent.json", "cannot be opened"},

@@ -26,7 +26,7 @@ namespace attest::audit {
 enum class phase : std::uint8_t {
   prefill,          ///< a whole prompt, or a training step
   decode,           ///< one new token a sequence, after m − 1 cached ones
-  chunked_prefill,  ///< the next n tokens of a prompt, of which m − n are cached
+  chunked_prefill,  ///< the next n tokens of a prompt, with m − n tokens cached
   speculative,      ///< the last token and n − 1 drafted ones, which are verified at once
   encoder,          ///< a whole sequence, seen in both directions
   cross,            ///< queries of one sequence, keys of another

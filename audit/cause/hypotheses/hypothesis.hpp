@@ -40,9 +40,9 @@ enum class hypothesis_kind : std::uint8_t {
 
 /// Which bounds a hypothesis about precision widens.
 enum class precision_scope : std::uint8_t {
-  output,  ///< that of O, and of the weights perhaps
+  output,  ///< of O, and perhaps of the weights
   all,
-  fitted,  ///< of all outputs, by a threshold of which several were tried
+  fitted,  ///< of all outputs, by a threshold that was chosen among several
 };
 
 /// A mistake that is plain enough to be asked of every wrong element, by its row alone.

@@ -187,10 +187,10 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   // --- blocks ---
   for (std::int64_t const block : {1, 2, 4, 8, 16, 32, 64, 128})
     add(fmt::format("empty-block-of-{}-ends-row", block),
-        fmt::format("a block of {} keys of which none is visible ends the row", block), ends_at_empty_block(block));
+        fmt::format("a block of {} keys without a visible one ends the row", block), ends_at_empty_block(block));
   for (std::int64_t const block : {4, 8, 16, 32, 64, 128})
     add(fmt::format("empty-first-block-of-{}-nan", block),
-        fmt::format("a first block of {} keys of which none is visible makes the row NaN", block),
+        fmt::format("a first block of {} keys without a visible one makes the row NaN", block),
         nan_after_empty_block(block));
   for (std::int64_t const block : {16, 32, 64, 128})
     for (double const below : {10.0, 15.0, 20.0, 30.0, 40.0})

@@ -88,7 +88,7 @@ void add_hypotheses_of_memory(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   auto const q = &problem_draft::q, k = &problem_draft::k, v = &problem_draft::v;
   // --- where elements are read ---
-  add("answer-of-the-call-before", "the answer is that of the call before", answers_before);
+  add("answer-of-the-call-before", "the answer belongs to the call before", answers_before);
   add("v-row-stride-ignored", "the stride between rows of V is ignored", ignores_row_stride(v));
   add("k-row-stride-ignored", "the stride between rows of K is ignored", ignores_row_stride(k));
   add("q-row-stride-ignored", "the stride between rows of Q is ignored", ignores_row_stride(q));

@@ -228,7 +228,7 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
       merges_in(problem::log_base::e));
   add("merge-sigmoid-reversed", "each part is weighed by the sigmoid of LSE - LSE_s in place of LSE_s - LSE",
       merges_by_sigmoids(reversed_difference, lse_of_both));
-  add("merge-lse-of-last", "one part after the other, with the LSE of the part before in place of that of the merge",
+  add("merge-lse-of-last", "one part after the other, with the LSE of the part before in place of the merged LSE",
       merges_by_sigmoids(difference, lse_of_last));
   add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
 }

@@ -176,7 +176,7 @@ void add_hypotheses_of_parts(hypothesis_list& to) {
   add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
   add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
               nan_after_nothing);
-  add_mistake(to, "lse-of-last-part", ", and the LSE is that of the last", of_last_part, lse_of_last_part);
+  add_mistake(to, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part);
 }
 
 void add_hypotheses_of_remainders(hypothesis_list& to) {

@@ -79,7 +79,7 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
           round_weights(m, format, format.unit());
           m.p_shared = true;
         });
-  add("exp-of-float", "exp is that of float32",
+  add("exp-of-float", "exp has the precision of float32",
       [](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-23)), m.x0 = std::min(m.x0, 80.0); });
   scope = precision_scope::fitted;
   for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6})

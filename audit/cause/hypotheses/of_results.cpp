@@ -126,7 +126,7 @@ supposition adds_to_sum(double epsilon) {
                 .bias = [&](auto b, auto h, auto i,
                             auto) { return finite(b, h, i) ? score.largest(b, h, i) + std::log(epsilon) : 0.0; },
                 .weight = {}});
-    if (!supposed.empty() && call.outputs.lse) {  // the LSE is that of the sum before
+    if (!supposed.empty() && call.outputs.lse) {  // the LSE belongs to the sum before
       supposed.push_back(call);
       supposed.back().outputs.o.reset(), supposed.back().outputs.weights.reset();
     }

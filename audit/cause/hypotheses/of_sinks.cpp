@@ -209,7 +209,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
   auto const add_more = adds_problems_to(to);
   add_more("sink-unshifted", "exp of the sink is taken without the row maximum, in which it is", is_not_shifted(true));
   add_more("sink-unshifted-beside-maximum-of-keys",
-           "exp of the sink is taken without the row maximum, that of the keys", is_not_shifted(false));
+           "exp of the sink is taken without the row maximum, which is the maximum of the keys", is_not_shifted(false));
   for (double const instead : {-HUGE_VAL, -1e4, -1e9, -1e30, -double{std::numeric_limits<float>::max()}}) {
     bool const lowest = instead == -std::numeric_limits<float>::max();
     std::string const number = fmt::format("{:g}", instead);

@@ -60,7 +60,7 @@ json const& checked_facts(json const& from) {
   json const& shard = from.contains("shard") ? from["shard"] : none;
   if (shown(shard, "format") != std::to_string(shard_format))
     throw report_fault{
-        fmt::format("is not in format {} of shards, the only one that this attest reads; {}", shard_format, ask_again)};
+        fmt::format("is not in format {} of shards, which alone this attest reads; {}", shard_format, ask_again)};
   auto const facts = shard.find("facts");
   if (facts == shard.end()) throw report_fault{fmt::format("has no 'shard.facts'; {}", ask_again)};
   std::string const hash = sha256_of(text_of(*facts)), stated = shown(shard, "sha256");

@@ -27,7 +27,7 @@ void require_same_contract(contract first, contract other, std::string const& fi
   auto const value = [&](json const& of) { return of.contains(at) ? printable(of[at].dump(), 200) : "nothing"; };
   std::string path = at.to_string().substr(1);
   std::ranges::replace(path, '/', '.');
-  throw report_fault{fmt::format("its contract '{}' has {} for '{}', that of {} has {}", other.name, value(there), path,
+  throw report_fault{fmt::format("its contract '{}' has {} for '{}'; in {} it is {}", other.name, value(there), path,
                                  first_name, value(here))};
 }
 
@@ -35,8 +35,8 @@ void require_same_contract(contract first, contract other, std::string const& fi
 void require_same_build(report const& first, report const& other, std::string const& first_name) {
   kernel_build const &a = first.kernel_builds.front(), &b = other.kernel_builds.front();
   if (a == b && a.is_known()) return;
-  throw report_fault{fmt::format("its kernel is {}, that of {} is {}; --same-kernel takes them for one kernel",
-                                 b.words(), first_name, a.words())};
+  throw report_fault{fmt::format("its kernel is {}; in {} it is {}; --same-kernel takes them for one kernel", b.words(),
+                                 first_name, a.words())};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void require_same_build(report const& first, report const& other, std::string co
 void require_same_audit(report const& first, report const& other, std::string const& first_name, bool same_kernel) {
   auto const same = [&](char const* field, auto const& of) {
     std::string const a = of(first), b = of(other);
-    if (a != b) throw report_fault{fmt::format("its {} is '{}', that of {} is '{}'", field, b, first_name, a)};
+    if (a != b) throw report_fault{fmt::format("its {} is '{}'; in {} it is '{}'", field, b, first_name, a)};
   };
   auto const number = [](auto member) { return [=](report const& of) { return fmt::format("{}", of.*member); }; };
   auto const list = [](auto member) {
@@ -99,8 +99,8 @@ std::optional<error> not_apart(std::vector<report> const& shards, std::vector<st
     cases += shards[n].cases;
     if (cases > shards[n].all_cases)
       return error{error_code::bad_value, names[n],
-                   fmt::format("its checks and those of the shards before it have {} cases; the audit has {}", cases,
-                               shards[n].all_cases)};
+                   fmt::format("its checks and the checks of the shards before it have {} cases; the audit has {}",
+                               cases, shards[n].all_cases)};
   }
   return std::nullopt;
 }

@@ -22,7 +22,7 @@ void cell(std::string_view text, markup& to) { to.element("td", {{"class", "numb
 void write_combinations(coverage const& of, markup& to) {
   combinations const met = of.met();
   open_table("Combinations that were met", to);
-  to.open("thead").open("tr").element("th", {{"scope", "col"}}, "met, of those that can exist");
+  to.open("thead").open("tr").element("th", {{"scope", "col"}}, "met, out of all that can exist");
   head_cell("pairs", to), head_cell("triples", to);
   to.close().close().open("tbody");
   auto const row = [&](char const* name, combination_counts const& counts) {

@@ -163,10 +163,9 @@ std::string as_html(std::span<report const> all) {
   write_sharpness(all, to);
   write_coverage(all, to);
   write_notes(all, to);
-  to.element(
-      "footer",
-      "Nothing is claimed for other inputs than those that were asked. “Certified” means: every judged element is "
-      "within its error bound, which a theorem derives from the contract; no tolerance was chosen.");
+  to.element("footer",
+             "Nothing is claimed for inputs that were not asked. “Certified” means: every judged element is "
+             "within its error bound, which a theorem derives from the contract; no tolerance was chosen.");
   return std::move(to).finish() + "\n";
 }
 

@@ -41,7 +41,7 @@ ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_sigmoid_reversed, bug_class::lse, "
 };
 
 ATTEST_MERGE_UNDER("f32-ring-sigmoid", merge_sigmoid_of_last_lse, bug_class::lse, "no public report",
-                   "the LSE after a merge is that of its last part") {
+                   "the LSE after a merge is its last part's") {
   static constexpr merge_form form = merge_form::sigmoid;
   static F merged_lse(F, F b) { return b; }
 };

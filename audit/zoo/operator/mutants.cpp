@@ -22,11 +22,11 @@ ATTEST_OPERATOR(sink_counted_twice, bug_class::sink, "rocm-libraries#12227", "ea
 };
 
 ATTEST_OPERATOR(sink_of_kv_head, bug_class::sink, "composable_kernel PR#3490",
-                "the sink is that of the key-value head") {
+                "the sink belongs to the key-value head") {
   static std::int64_t sink_head(operator_place<F> const& at) { return at.h / at.group(); }
 };
 
-ATTEST_OPERATOR(sink_interleaved, bug_class::sink, "sglang-jax PR#905", "the sink is that of head h mod hk") {
+ATTEST_OPERATOR(sink_interleaved, bug_class::sink, "sglang-jax PR#905", "the sink belongs to head h mod hk") {
   static std::int64_t sink_head(operator_place<F> const& at) { return at.h % at.size().hk; }
 };
 
@@ -45,7 +45,7 @@ ATTEST_OPERATOR(sink_unshifted, bug_class::sink, "vllm-metal PR#550", "exp of th
   static F sink_weight(F t, F) { return static_cast<F>(std::exp(static_cast<double>(t))); }
 };
 
-ATTEST_OPERATOR(sink_not_in_lse, bug_class::sink, "flashinfer PR#5119", "the LSE is that of the keys alone") {
+ATTEST_OPERATOR(sink_not_in_lse, bug_class::sink, "flashinfer PR#5119", "the LSE counts the keys alone") {
   static F log_sum_exp(operator_place<F> const& at, F, F, F keys_M, F keys_l) {
     return honest_operator<F>::log_sum_exp(at, keys_M, keys_l, keys_M, keys_l);
   }

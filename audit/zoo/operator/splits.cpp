@@ -75,7 +75,7 @@ ATTEST_DECODING(split_key_lost, bug_class::accuracy, "no public report",
 };
 
 ATTEST_DECODING(split_lse_of_last, bug_class::lse, "no public report",
-                "the LSE is that of the last part that has keys") {
+                "the LSE belongs to the last part that has keys") {
   static void finish(operator_place<F> const&, key_range const& keys, operator_part<F>& part) {
     if (keys.first < keys.last) last_M = part.M, last_l = part.l;
   }

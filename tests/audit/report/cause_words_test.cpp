@@ -46,10 +46,9 @@ TEST_CASE("the sentence about the cause says how many failing inputs were tried,
 TEST_CASE("mistakes that explain fewer than half of the inputs are not said to be the cause", "[unit]") {
   CHECK(sentence_of(cause({mistake("A", 11), mistake("B", 3), mistake("C", 2)}, 15, 64, 114)) ==
         "no known mistake explains most of the 64 failing inputs that were tried (of 114); in 15 of them the answers "
-        "are like those of known mistakes: A (11); B (3); C (2)");
+        "fit known mistakes: A (11); B (3); C (2)");
   CHECK(sentence_of(cause({mistake("A", 1)}, 1, 20, 20)) ==
-        "no known mistake explains most of the 20 failing inputs; in 1 of them the answers are like those of a known "
-        "mistake: A");
+        "no known mistake explains most of the 20 failing inputs; in 1 of them the answers fit a known mistake: A");
   CHECK(sentence_of(cause({mistake("A", 9), mistake("B", 1)}, 10, 20, 20)) ==
         "2 mistakes explain 10 of 20 failing inputs: A (9); B (1)");
 }

@@ -173,7 +173,7 @@ TEST_CASE("what no shard of this version is, is refused with what to do", "[unit
   check_refused(joined(kind::certified, putting("/attest", "0.6.0")), "was written by attest 0.6.0, this is ");
   for (json const& format : {json(1), json("2 "), json(), json::array()})
     check_refused(joined(kind::certified, putting("/shard/format", format)),
-                  "is not in format 2 of shards, the only one that this attest reads" + again);
+                  "is not in format 2 of shards, which alone this attest reads" + again);
   json const first = {{"index", 1}, {"of", 2}, {"all_cases", 10}, {"first_cases", {1}}};  // the format before this one
   check_refused(joined(kind::certified, putting("/shard", first)), "is not in format 2 of shards");
   check_refused(joined(kind::certified,
@@ -327,7 +327,7 @@ TEST_CASE("shards of replayed files are of one audit where the files had the sam
   for (auto const& second : {b, std::string()})
     check_refused(of(a, second),
                   "2.json: its 'replayed', the SHA-256 of the file of --replay, is '" +
-                      (second.empty() ? "none" : second) + "', that of 1.json is '" + a + "'",
+                      (second.empty() ? "none" : second) + "'; in 1.json it is '" + a + "'",
                   true);
 }
 
@@ -335,11 +335,11 @@ TEST_CASE("shards that tell of one case, or of more cases than there are, are re
   check_refused(joined_after(nothing, [](report& r) { r.curves[0].number = 1; }),
                 "2.json: tells of case 1, as 1.json does", true);
   check_refused(joined_after(nothing, [](report& r) { r.checks[0].cases = 6, r.incomplete_because = "interrupted"; }),
-                "2.json: its checks and those of the shards before it have 13 cases; the audit has 10", true);
+                "2.json: its checks and the checks of the shards before it have 13 cases; the audit has 10", true);
   check_refused(joined_after(nothing, [](report& r) { r.waived = {"empty-rows", "lse"}; }),
-                "2.json: its list of waived checks is 'empty-rows, lse', that of 1.json is 'lse'", true);
+                "2.json: its list of waived checks is 'empty-rows, lse'; in 1.json it is 'lse'", true);
   check_refused(joined_after(nothing, [](report& r) { r.options = "--quick"; }),
-                "its list of options is '--quick', that of 1.json is ''");
+                "its list of options is '--quick'; in 1.json it is ''");
   check_refused(joined_after(nothing, [](report& r) { r.all_draws = 1, r.incomplete_because = "interrupted"; }),
                 "its number of draws is '1'");
 }
@@ -347,7 +347,7 @@ TEST_CASE("shards that tell of one case, or of more cases than there are, are re
 TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[unit]") {
   edit_report const rebuilt = [](report& r) { r.kernel_builds[0].sha256 = std::string(64, 'b'); };
   check_refused(joined_after(nothing, rebuilt),
-                "2.json: its kernel is attest_attention of a library with SHA-256 bbbbbbbbbbbbbbbb…, that of 1.json is "
+                "2.json: its kernel is attest_attention of a library with SHA-256 bbbbbbbbbbbbbbbb…; in 1.json it is "
                 "attest_attention of a library with SHA-256 aaaaaaaaaaaaaaaa…; --same-kernel takes them for one kernel",
                 true);
   auto const taken = joined_after(nothing, rebuilt, true);
@@ -360,9 +360,7 @@ TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[uni
   CHECK(whole["evidence"]["sentence"].get<std::string>().ends_with(says));
   CHECK(whole["kernel_builds"].size() == 2);
   CHECK_FALSE(joined_after(nothing, [](report& r) { r.kernel_builds[0].symbol = "another"; }));
-  edit_report const unread = [](report& r) {
-    r.kernel_builds[0].sha256 = "";
-  };  // two files that nobody read need not be one
+  edit_report const unread = [](report& r) { r.kernel_builds[0].sha256 = ""; };  // two unread files need not be one
   CHECK_FALSE(joined_after(unread));
   CHECK(joined_after(unread, nothing, true));
 
@@ -382,7 +380,7 @@ TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[uni
   CHECK_FALSE(of_mine.value().front().contract_revision);
   CHECK(joined_after(mine, [](report& r) { r.contracts[0].sentence = "said in other words"; }));
   check_refused(joined_after(mine, [](report& r) { r.contracts[0].fixed.k_x = 2; }),
-                "2.json: its contract 'mine' has 2 for 'model.k_x', that of 1.json has 4", true);
+                "2.json: its contract 'mine' has 2 for 'model.k_x'; in 1.json it is 4", true);
   check_refused(joined_after(mine, [](report& r) { r.contracts[0].builtin = true; }),
                 "2.json: its contract 'mine' has ");
 }

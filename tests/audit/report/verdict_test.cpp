@@ -282,7 +282,8 @@ TEST_CASE("a preset that all failing cases are inside is their cause, said once 
   CHECK(cause(other).is_null());
   other = low, other.checks[0].failed = 1;  // a kernel of less precision fails in most inputs
   CHECK(cause(other).is_null());
-  other = failing_inside("f16-scores", "f32-any"), other.checks[0].failed = 1;  // and one that merges parts need not
+  other = failing_inside("f16-scores", "f32-any"),
+  other.checks[0].failed = 1;  // and a kernel that merges parts need not
   CHECK(cause(other)["preset"] == "f32-any");
   other = low, other.checks[0].failed = 3, other.failing.push_back({"masks", "three", 3, {"accuracy"}});
   CHECK(has(say(facts_of(other)).sentence, "All 2 failing cases that were judged again (of 3) are inside"));
@@ -362,7 +363,7 @@ TEST_CASE("reports of different revisions of the theorem are not merged", "[unit
   report old = part(2);
   old.theorem_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1', that of 1.json is '6'");
+  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1'; in 1.json it is '6'");
 }
 
 }  // namespace
