@@ -7,7 +7,7 @@
     o_exact, bound = attest.reference(q, k, v)         # the truth, and the error that a contract allows each element
     attest.assert_attention(o, q, k, v)                # in a test
 
-The program `attest` judges; docs/python.md is the manual of this package, docs/audit.md that of the program.
+The program `attest` judges; docs/python.md is the manual of this package, docs/audit.md the manual of the program.
 """
 from __future__ import annotations
 

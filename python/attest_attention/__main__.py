@@ -1,7 +1,7 @@
 """`python -m attest_attention WORDS`: the program, with its words, its output and its exit status.
 
-`audit package.module:function`, and `audit --kernel package.module:function`, ask a Python callable, and `--merge` one that merges
-partial results; everything else is handed to the program as it is.
+`audit package.module:function`, and `audit --kernel package.module:function`, ask a Python callable, and `--merge` a
+callable that merges partial results; everything else is handed to the program as it is.
 """
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def kernel_of(words: Sequence[str]) -> str | None:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Runs a command, that of the command line where none is given; the exit status is that of the program: 0 certified, 1 refuted, 2 bad usage, 3 undecided."""
+    """Runs a command, by default the command line; returns the program's exit status: 0 certified, 1 refuted, 2 bad
+    usage, 3 undecided."""
     words = sys.argv[1:] if words is None else words
     try:
         kernel = kernel_of(words[1:]) if words[:1] == ["audit"] else None

@@ -31,7 +31,7 @@ def kind_of(array: Any) -> str:
 
 
 def dtype_of(dtype: str, argument: str = "dtype") -> np.dtype[Any]:
-    """NumPy's type for "f32", "f64", "f16" or "bf16"; that of bfloat16 is ml_dtypes'. Raises ValueError for others."""
+    """NumPy's type for "f32", "f64", "f16" or "bf16"; bfloat16 is ml_dtypes'. Raises ValueError for others."""
     if dtype == "bf16":
         try:
             bfloat16: np.dtype[Any] = np.dtype(importlib.import_module("ml_dtypes").bfloat16)
@@ -52,8 +52,8 @@ def as_numpy(part: Tensor) -> Array:
 def host(array: Any, argument: str) -> Tensor:
     """An array of any library as one in host memory, without a copy where that is possible.
 
-    Raises TypeError, with the argument's name, for what is no array or has a type that attest does not know, and ValueError for
-    one that does not give its memory.
+    Raises TypeError, with the argument's name, for what is no array or has a type that attest does not know.
+    Raises ValueError for an array that does not give its memory.
     """
     try:
         kind = kind_of(array)

@@ -14,7 +14,7 @@ from ._signature import Matched, Options, name_of
 
 @dataclasses.dataclass(frozen=True)
 class Asked:
-    """A function of a Call; `layout` is that of its arrays, `how` says by what it is asked."""
+    """A function of a Call; `layout` is the layout of its arrays, `how` says by what it is asked."""
 
     answer: Callable[[Call], Any]
     layout: str

@@ -84,9 +84,9 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     progress  whether progress is shown; without it on a terminal and in a notebook
     options   further words for the program
 
-    Every other keyword is an option of the program (docs/audit.md). Ctrl-C ends the audit with the report so far. Raises
-    ValueError or TypeError, with the name of the argument, for what cannot be asked, and an OSError whose `report` is the report
-    where a file that was asked for could not be written.
+    Every other keyword is an option of the program (docs/audit.md). Ctrl-C ends the audit with the report so far.
+    Raises ValueError or TypeError, with the name of the argument, for what cannot be asked. Raises an OSError, whose
+    `report` is the report, where a file that was asked for could not be written.
 
     >>> report = audit("builtin", quick=True, seed=1, only="worked-examples", draws=0)
     >>> report.verdict, bool(report)

@@ -63,9 +63,9 @@ def _used(lengths: Array | None, offsets: Array | None, entries: int, room: int)
 class Call(Parameters, LaterTensors):
     """O = softmax(scale·Q·Kᵀ, softcapped, + bias, masked)·V, with everything that a kernel is told about it.
 
-    The arrays are NumPy's (bfloat16 is that of ml_dtypes), in row-major order; an adapter must not change them. Whoever answers
-    returns o [b, hq, n, dv] in the type of q; or o and the log-sum-exp of the scores, [b, hq, n] (f64 for f64, else f32); or o,
-    LSE and the weights [b, hq, n, m].
+    The arrays are NumPy's (bfloat16 is ml_dtypes'), in row-major order; an adapter must not change them. Whoever
+    answers returns o [b, hq, n, dv] in the type of q; or o and the log-sum-exp of the scores, [b, hq, n] (f64 for f64,
+    else f32); or o, LSE and the weights [b, hq, n, m].
     """
 
     q: Array
@@ -282,7 +282,8 @@ class _Watched(Call):
 
 
 def heeding(answer: Callable[[Call], Any]) -> Callable[[Call], Any]:
-    """A function of a Call that answers no call of version 2 of which it has not looked at all: Unsupported names what.
+    """A function of a Call that answers a call of version 2 only if it has looked at all of it: Unsupported names the
+    rest.
 
     Functions written for version 1 know nothing of sinks, lengths, offsets, tables and so on: that they did not fail would be no
     answer.

@@ -79,9 +79,9 @@ def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster
     draws     the drawn cases of each audit
     options   further words for `attest audit`, such as "--device" or "--allow", "read:/opt/driver"
 
-    A part that could not be judged, because it keeps killing its worker or its kernel cannot be loaded, makes the audit
-    undecided and is named with its reason, unless another part refutes the kernel. Raises ValueError, or TypeError for what
-    has the wrong type, where an argument is wrong, ImportError without Dask.
+    A part cannot be judged if it keeps killing its worker or its kernel cannot be loaded. It makes the audit undecided
+    and is named with its reason, unless another part refutes the kernel. Raises ValueError, or TypeError for what has
+    the wrong type, where an argument is wrong, ImportError without Dask.
     """
     names = words_of("kernels", kernels, "words that `attest audit --kernel` takes")
     numbers = [seeds] if isinstance(seeds, int) else list(of_type("seeds", seeds, (Iterable,), "whole numbers"))
@@ -217,7 +217,7 @@ def connected(cluster: Any) -> Iterator[Any]:
 
 
 def _judge(client: Any, missing: dict[str, Task], tell: Progress) -> dict[str, str]:
-    """Runs the tasks. Returns why each one that has no report then has none, by its key."""
+    """Runs the tasks. Returns why a task has no report then, by its key."""
     reasons: dict[str, str] = {}
     suspects: list[Task] = []
     for done, (task, _, why, again) in enumerate(outcomes(client, run, list(missing.values())), 1):
@@ -284,7 +284,8 @@ def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], wh
 
 
 def _unmerged(name: str, seed: int, there: list[Task], undecided: tuple[str, ...], sentence: str) -> Judged:
-    """An audit whose parts have no one report: refuted where one that is there refutes, since its findings stand alone."""
+    """An audit whose parts have no one report: refuted if a part that is there refutes, since its findings stand
+    alone."""
     for task in there:
         report = json.loads(task.file.read_bytes())
         if report["verdict"] == "refuted":

@@ -145,10 +145,11 @@ def _names(kernels: Word | Iterable[Word]) -> list[str]:
 
 
 def _known(into: Path) -> dict[str, dict[str, Any]]:
-    """The lines that are there already, by their keys, but for those without an audit: earlier versions kept these, too.
+    """The lines that are there already, by their keys. Lines without an audit, which earlier versions kept, are left
+    out.
 
-    A last line that a killed driver left half is cut off, one that only lacks its newline gets it. Raises ValueError with the
-    number of the first line that is none of this function's; the file is then as it was.
+    A last line that a killed driver left half is cut off; a line that only lacks its newline gets it. Raises ValueError
+    with the number of the first line that is none of this function's; the file is then as it was.
     """
     if not into.exists():
         return {}

@@ -87,7 +87,8 @@ class capture:  # noqa: N801  a function to its users
         return Problem(tensors, metadata, dtype or types[0])
 
     def verify(self, contract: str | os.PathLike[str] | None = None, *, dtype: str | None = None, **options: Any) -> Report:
-        """Judges the recorded calls; further keywords are those of attest.verify (findings, waive, jobs, json, html, options).
+        """Judges the recorded calls; further keywords are as for attest.verify (findings, waive, jobs, json, html,
+        options).
 
         Without a contract it is the preset named like the type of q. Raises ValueError as `problem` does.
         """
@@ -255,7 +256,7 @@ class capture:  # noqa: N801  a function to its users
     # --- the model ----------------------------------------------------------------------------------------------------
 
     def _find_model(self) -> None:
-        """The code of the frames that belong to the model: those of a module's call, or of the function itself."""
+        """The code of the frames that belong to the model: of a module's call, or of the function itself."""
         self._codes: set[Any] = set()
         self._names: dict[int, str] = {}
         torch = sys.modules.get("torch")

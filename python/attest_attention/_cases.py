@@ -40,7 +40,7 @@ class Answers:
 
 
 def cases_of(path: str | os.PathLike[str]) -> Iterator[Case]:
-    """The calls of a file in the order in which they must be asked: that of their names."""
+    """The calls of a file, by their names: they must be asked in this order."""
     tensors, metadata = _tensor_file.read(path)
     for prefix in sorted(name[:-2] for name in tensors if name.endswith(".q")):
         def array(role: str, prefix: str = prefix) -> Any:

@@ -98,10 +98,11 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
             size: str = "50 MB", progress: bool | None = None) -> Comparison:
     """Audits several kernels with one seed, and says where their answers differ and who is right.
 
-    The kernels are what `audit` takes, by the names that the table has for them; the other arguments are those of `audit`. In
-    their place `merges` are functions f(o, lse) -> (o, lse), or their names, that merge partial results. Then the cases that
-    `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is a case whose
-    answers differ in some element by more than the element's bound under the contract. Who is right there says `attest verify`.
+    The kernels are what `audit` takes, by the names that the table has for them; the other arguments are as for
+    `audit`. In their place `merges` are functions f(o, lse) -> (o, lse), or their names, that merge partial results.
+    Then the cases that `attest gen` writes with this seed, at most `size`, are asked of every callable: a difference is
+    a case whose answers differ in some element by more than the element's bound under the contract. Who is right there
+    says `attest verify`.
 
     >>> both = compare({"one": "builtin", "other": "builtin:scalar"}, quick=True, only="worked-examples", draws=0, seed=1)
     >>> bool(both), both.refuted

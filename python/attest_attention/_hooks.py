@@ -1,8 +1,8 @@
 """What the calls of frameworks' attention functions mean: which functions are watched, and what each call computes.
 
-A description has the parameters of the function that it describes. It returns a list of problems (several for packed sequences)
-with tensors in the axes [b, h, n, d], which are views of the caller's, or raises NotRecorded with a word for what a file cannot
-hold.
+A description has the parameters of the function that it describes. It returns a list of problems (several for packed
+sequences) with tensors in the axes [b, h, n, d], which are views of the caller's. It raises NotRecorded with a word for
+what a file cannot hold.
 """
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def with_mask(inputs: dict[str, Any], mask: Any, boolean: bool) -> None:
 
 
 def check(problem: Problem) -> None:
-    """Raises NotRecorded where the shapes or types of a problem are not those that a file can have."""
+    """Raises NotRecorded if a file cannot have the shapes or types of a problem."""
     q, k, v = (problem.inputs[role] for role in "qkv")
     refuse(not len(q.shape) == len(k.shape) == len(v.shape) == 4, "tensors that have not 4 axes")
     if "q_offsets" in problem.inputs or "block_table" in problem.inputs:
@@ -334,7 +334,7 @@ def found() -> Iterator[Hook]:
 
 
 def of_transformers() -> Iterator[Hook]:
-    """The attention functions that are registered with transformers, and those of the files of models."""
+    """The attention functions that are registered with transformers, and the functions in the files of models."""
     interface = importlib.import_module("attest_attention.adapters.transformers")
     functions = getattr(sys.modules.get("transformers.modeling_utils"), "ALL_ATTENTION_FUNCTIONS", None)
     places: dict[int, list[tuple[Any, str]]] = {}

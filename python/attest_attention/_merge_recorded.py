@@ -28,7 +28,7 @@ def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *, contr
     contract  "merge-f32" (weights by the largest LSE, one division), "merge-f32-split", "merge-f32-ring" and so for other types,
             or one about attention, which says how its splits are merged; without it the first of them
 
-    A part whose LSE is -inf in a row saw no key there, and its O is not read. The further keywords are those of verify.
+    A part whose LSE is -inf in a row saw no key there, and its O is not read. The further keywords are as for verify.
 
     >>> import numpy as np
     >>> o_parts, lse_parts = np.float32([[[1.0]], [[2.0]]]), np.float32([[0.0], [0.0]])
@@ -41,7 +41,7 @@ def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *, contr
 def reference_merge(o_parts: Any, lse_parts: Any, *, contract: str | os.PathLike[str] | None = None,
                     layout: str = "bhnd") -> Reference:
     """(o, bound) of a merge of partial results: O, correctly rounded to the type of the parts, and the largest error that
-    `contract` allows each element; also lse and lse_bound. The arguments are those of verify_merge.
+    `contract` allows each element; also lse and lse_bound. The arguments are as for verify_merge.
 
     >>> import numpy as np
     >>> o, bound = reference_merge(np.float32([[[1.0]], [[2.0]]]), np.float32([[0.0], [np.log(3)]]))

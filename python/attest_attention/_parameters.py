@@ -68,7 +68,7 @@ def _said(name: str, value: Any) -> str:
 
 
 def numbers_in(metadata: Mapping[str, str], prefix: str) -> dict[str, Any]:
-    """The numbers that a file says of the problem `prefix`, or of all of its problems, without those that it leaves out."""
+    """The numbers that a file says of the problem `prefix`, or of all of its problems."""
     said = {name: metadata.get(f"{prefix}.{name}", metadata.get(name, "default")) for name in NUMBERS}
     return {name: _read(name, text) for name, text in said.items() if text != "default"}
 

@@ -176,7 +176,7 @@ def _by_entry(tensors: dict[str, Tensor], parameters: dict[str, str], given: Map
 
 
 def _band_by_entry(given: Mapping[str, Any], tensors: Mapping[str, Tensor], layout: str) -> dict[str, str]:
-    """The band, whose corner is that of each entry."""
+    """The band, with its corner at the corner of each entry."""
     causal, window, diagonal = _band(given)
     align = given.get("align")
     if not among(align, (None, *CORNERS)):
@@ -243,7 +243,7 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], given: Mappi
 
 
 def _pair(cu_seqlens: Any) -> list[Any]:
-    """The offsets of the queries and those of the keys."""
+    """The offsets of the queries, and of the keys."""
     expected = "(offsets of the queries, offsets of the keys)"
     if cu_seqlens is None:
         raise ValueError(f"cu_seqlens: the layout thd needs {expected}")

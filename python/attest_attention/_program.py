@@ -44,7 +44,8 @@ def program() -> Path:
 
 
 def library(name: str) -> Path:
-    """The path of libattest_NAME.so; `serve` is the one that the package loads itself, $ATTEST_SERVE_LIBRARY names another."""
+    """The path of libattest_NAME.so; the package itself loads `serve`, for which $ATTEST_SERVE_LIBRARY names
+    another."""
     file = f"libattest_{name}.so"
     folders = [_NATIVE / "lib" / "attest", _NATIVE / "lib"]
     root = clone()

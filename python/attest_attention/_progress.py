@@ -48,7 +48,7 @@ class Progress:
         self._reader = threading.Thread(target=self._read, daemon=True)
 
     def environment(self) -> dict[str, str]:
-        """The environment of the program: one whose terminal is not dumb."""
+        """The environment of the program, with a terminal that is not dumb."""
         return {**os.environ, "TERM": "xterm"} if self._terminal or self._display is not None else dict(os.environ)
 
     def started(self) -> None:

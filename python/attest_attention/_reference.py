@@ -68,10 +68,10 @@ def reference(q: Any, k: Any, v: Any, *, contract: str | os.PathLike[str] | None
               **keywords: Unpack[Keywords]) -> Reference:
     """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each element.
 
-    The arguments are those of verify. o has the type of q; bound is float64, +inf where the contract promises nothing about the
-    element. Both are arrays of the library and the device of q (JAX without float64 gets the bound rounded up to float32).
-    The answer also has the attributes lse and lse_bound. Errors are bounded from the exact value, not from the rounded one: to
-    judge an answer, use assert_attention or verify.
+    The arguments are as for verify. o has the type of q; bound is float64, +inf where the contract promises nothing
+    about the element. Both are arrays of the library and the device of q (JAX without float64 gets the bound rounded up
+    to float32). The answer also has the attributes lse and lse_bound. Errors are bounded from the exact value, not from
+    the rounded one: to judge an answer, use assert_attention or verify.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)
@@ -101,7 +101,7 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
                      contract: str | os.PathLike[str] | None = None, most: int = 5, **keywords: Unpack[Keywords]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 
-    The arguments are those of verify that say what was computed and under which contract; findings, waive, jobs, json, html and
+    The arguments say what was computed and under which contract, as for verify; findings, waive, jobs, json, html and
     options are not among them. Raises AttentionError, an AssertionError that names up to `most` elements, each with the value
     found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
 
@@ -154,7 +154,7 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
     round="f32"   arrays of the library of q, correctly rounded to f32, f64, f16 or bf16
     neither       an Enclosure each: lower and upper, float64 bounds of the exact values, rounded outward
 
-    The other arguments are those of verify; o is [b, hq, n, dv], with as many axes as q.
+    The other arguments are as for verify; o is [b, hq, n, dv], with as many axes as q.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)

@@ -99,7 +99,7 @@ def _is_compact(array: Array) -> bool:
 
 
 def same_bits(copy: Array, judged: Array) -> bool:
-    """Whether the bits of a copy are still those of the judge's tensor."""
+    """Whether a copy still has the bits of the judge's tensor."""
     if copy.flags.c_contiguous and judged.flags.c_contiguous:
         return copy.nbytes == 0 or _memcmp(copy.ctypes.data, judged.ctypes.data, copy.nbytes) == 0
     bits = np.dtype(f"u{copy.dtype.itemsize}")
@@ -109,9 +109,10 @@ def same_bits(copy: Array, judged: Array) -> bool:
 class Kernel:
     """attest_attention of the C interface over a function of one Call.
 
-    `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer: Unsupported
-    and NotImplementedError say that it does not take such a call, anything else is a failure that the report quotes, and whose
-    traceback is in `tracebacks`, by the sentence quoted. `merges` answers merges of partial results, if it is there.
+    `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer:
+    Unsupported and NotImplementedError say that it does not take such a call. Anything else is a failure that the
+    report quotes; its traceback is in `tracebacks`, by the sentence quoted. `merges` answers merges of partial results,
+    if it is there.
     """
 
     function_type = KERNEL

@@ -125,7 +125,7 @@ def refuse_other_build(kernel: Identity, report: dict[str, Any]) -> None:
 
 
 def refuse_changed(kernel: Identity, words: Sequence[str], content: str) -> None:
-    """Raises WrongTask where the library, or the file of the contract, is not the one whose bytes are in the key.
+    """Raises WrongTask if the bytes of the library, or of the file of the contract, are not the bytes in the key.
 
     It is called on both sides of an audit. The program reads the contract when it begins, and its report says the bytes of the
     library as they were then; a library is opened again where a call has ended its process.
@@ -166,14 +166,14 @@ os.execv(sys.argv[2], sys.argv[2:])
 """
 
 
-TOUCHED_EVERY = 3600.0  # seconds; what nobody touched for LEFT_AFTER is left over from a worker that was killed
+TOUCHED_EVERY = 3600.0  # seconds; a folder untouched for LEFT_AFTER is left over from a worker that was killed
 LEFT_AFTER = 86_400.0
 
 
 def run_program(words: list[str], keep: Path | None = None) -> subprocess.CompletedProcess[str]:
     """`attest WORDS`, which ends with this process and does not get the signals of its terminal.
 
-    While it runs the folder `keep` is touched from time to time, so that nobody takes it for left over.
+    While it runs the folder `keep` is touched from time to time, so that it is not taken for left over.
     """
     command = [sys.executable, "-I", "-S", "-c", _WITH_PARENT, str(os.getpid()), os.fspath(_program.program()), *words]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

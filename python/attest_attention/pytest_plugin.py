@@ -6,8 +6,9 @@
     @pytest.mark.attest(contracts=["f32", "f32-any"])
     def test_mine_under(attest, contract): ...
 
-A failure says the command that judges the same again. `pytest --attest-report DIR` saves there what that needs (inputs and
-outputs, findings), and the reports. File names begin with the worker of pytest-xdist and end with a hash of the test's id.
+A failure says the command that judges the same again. `pytest --attest-report DIR` saves there what this command needs
+(inputs and outputs, findings), and the reports. File names begin with the worker of pytest-xdist and end with a hash of
+the test's id.
 """
 from __future__ import annotations
 
@@ -81,7 +82,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, None]:
 
 
 class Attest:
-    """The functions of attest_attention, for one test. Without a `contract` argument they take that of the test."""
+    """The functions of attest_attention, for one test. Without a `contract` argument they take the contract of the
+    test."""
 
     def __init__(self, test: str, contract: str | None, folder: Path | None) -> None:
         self.contract = contract

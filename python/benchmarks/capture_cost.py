@@ -14,7 +14,7 @@ from typing import Any
 
 import attest_attention as attest
 
-torch = importlib.import_module("torch")  # of which the types are not needed
+torch = importlib.import_module("torch")  # its types are not needed
 ROUNDS = 60
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def wait_for_handler(process: int, of: signal.Signals = signal.SIGTERM) -> None:
-    """Returns once the process handles this signal: one that comes earlier ends it without a word."""
+    """Returns once the process handles this signal: an earlier signal ends it without a word."""
     for _ in range(600):
         status = Path(f"/proc/{process}/status").read_text()
         caught = int(next(line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")), 16)

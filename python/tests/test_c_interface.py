@@ -1,4 +1,4 @@
-"""The structures of ctypes are those of the C headers, as a C compiler reads them."""
+"""The structures of ctypes equal the structures of the C headers, as a C compiler reads them."""
 from __future__ import annotations
 
 import ctypes

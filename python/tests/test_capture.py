@@ -1,4 +1,4 @@
-"""capture with NumPy alone: a library's module is stood in for by one whose function is the formula."""
+"""capture with NumPy alone: a module whose function is the formula stands for a library's module."""
 from __future__ import annotations
 
 import sys
@@ -42,7 +42,7 @@ def flash_attn_varlen_func(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens
 
 @pytest.fixture(autouse=True)
 def library(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A module flash_attn, and one that has imported its function by name."""
+    """A module flash_attn, and a module that has imported its function by name."""
     made: Any = types.ModuleType("flash_attn")
     made.flash_attn_func, made.flash_attn_varlen_func = flash_attn_func, flash_attn_varlen_func
     user: Any = types.ModuleType("user_of_flash_attn")

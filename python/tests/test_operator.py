@@ -1,4 +1,4 @@
-"""Sinks, lengths, packed and paged tensors, block masks and dropout, of callables that name them, and of those that do not."""
+"""Sinks, lengths, packed and paged tensors, block masks and dropout, of callables that name them and of others."""
 from __future__ import annotations
 
 import copy
@@ -25,7 +25,7 @@ CHECKS = ["sinks", "lengths", "packed", "pages", "block-masks", "dropout"]
 
 
 def asked_in(report: attest.Report) -> dict[str, tuple[int, int]]:
-    """By check: cases, and those that were not supported."""
+    """By check: cases, and how many were not supported."""
     return {one["name"]: (one["cases"], one["unsupported"]) for one in report.checks}
 
 
@@ -313,7 +313,7 @@ def test_the_calculator_knows_sinks_and_packed_rows() -> None:
     exact = attest.solve(q, k, v, sink=sink, digits=20)
     o, lse = kernels.entries(q, k, v, sinks=sink, return_lse=True)
     assert np.allclose(exact.o.astype(float), o, atol=1e-6) and np.allclose(exact.lse.astype(float), lse, atol=1e-6)
-    rows = attest.solve(q, k, v, q_offsets=[0, 2], k_offsets=[0, 5], round="f32")  # the third row is nobody's
+    rows = attest.solve(q, k, v, q_offsets=[0, 2], k_offsets=[0, 5], round="f32")  # the third row belongs to no query
     assert rows.weights is None and rows.o.shape == q.shape
     short = attest.solve(q, k, v, q_lengths=[2], digits=10)
     assert short.o.shape == q.shape and short.o[0, 0, 2, 0].is_nan()

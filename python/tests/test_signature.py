@@ -162,7 +162,7 @@ def test_outputs_are_asked_by_name_and_known_by_what_came() -> None:
     assert seen(call_of(want_lse=True))["return_lse"] is True
     assert seen(call_of())["return_lse"] is False
     only_o = Seen("q, k, v")
-    only_o(call_of(want_lse=True))  # nobody knows before the first call
+    only_o(call_of(want_lse=True))  # unknown before the first call
     with pytest.raises(Unsupported, match="LSE"):
         only_o(call_of(want_lse=True))
     with pytest.raises(Unsupported, match="weights"):

@@ -138,7 +138,7 @@ def through_python(name: str, only: str | list[str] | None, **further: Any) -> a
 
 
 def some(names: Any, sample: set[str]) -> list[Any]:
-    """Parameters: those of the sample, and the others as slow ones."""
+    """Parameters: the sample, and the others as slow ones."""
     return [pytest.param(name, marks=() if name in sample else slow) for name in sorted(names)]
 
 

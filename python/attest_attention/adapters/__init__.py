@@ -65,7 +65,7 @@ def names() -> list[str]:
 
 
 def named(name: str, **options: Any) -> Adapter:
-    """The adapter of this name; options are those of its factory beside it, such as device="cuda".
+    """The adapter of this name; options go to its factory beside it, such as device="cuda".
 
     Raises ValueError for an unknown name and for an option that its factory does not have, ImportError where the library is not
     installed.
@@ -101,7 +101,7 @@ def for_callable(function: Callable[..., Any], device: str | None = None) -> Ada
     """The adapter of a function that belongs to a library, found by identity; None for any other.
 
     Also for compiled forms: what torch.compile made is called as it is; of JAX's functions ours under jax.jit is called, whose
-    parameters are static. Libraries that nobody has imported are not imported. `device` is where PyTorch's tensors go.
+    parameters are static. It imports no library that was not imported before. `device` is where PyTorch's tensors go.
     """
     if isinstance(function, Adapter):
         return function

@@ -33,7 +33,7 @@ def tensor(array: Array | None, device: str | None = None) -> Any:
 
 
 def array(given: Any) -> Array:
-    """A tensor's values on the host; bfloat16 is that of ml_dtypes."""
+    """A tensor's values on the host; bfloat16 is ml_dtypes'."""
     host = given.detach().cpu().contiguous()
     if host.dtype == torch.bfloat16:
         bfloat16 = np.dtype(importlib.import_module("ml_dtypes").bfloat16)

@@ -94,7 +94,7 @@ def onnxruntime_session(session: Any, *, inputs: Mapping[str, str] | None = None
 
 def openvino_model(compiled: Any, *, inputs: Mapping[str, str] | None = None, scale: float | None = None,
                    causal: str | None = None, softcap: float = 0.0) -> Adapter:
-    """An openvino.CompiledModel whose first output is o; the other arguments are those of onnxruntime_session."""
+    """An openvino.CompiledModel whose first output is o; the other arguments are as for onnxruntime_session."""
     request = compiled.create_infer_request()
     ranks = {given.get_any_name(): given.get_partial_shape().rank.get_length() for given in compiled.inputs}
     return model("openvino-model", lambda tensors: np.array(request.infer(tensors)[0]), ranks, inputs, scale, causal, softcap)

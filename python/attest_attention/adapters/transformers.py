@@ -19,7 +19,7 @@ FIRST = ["module", "query", "key", "value", "attention_mask"]
 
 
 def is_interface(function: Any) -> bool:
-    """Whether the function's first parameters are those of this interface."""
+    """Whether the function's first parameters are the parameters of this interface."""
     try:
         return list(inspect.signature(function).parameters)[:len(FIRST)] == FIRST
     except (TypeError, ValueError):
