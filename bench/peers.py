@@ -4,11 +4,11 @@
     ./attest bench --peers [--seconds S] [--only TEXT] [--out DIR]      installs what it needs in build/peers
     bench/peers.py LIBRARY [the same]                                    with any Python that has numpy
 
-Runs those of torch, onnxruntime + onnx and openvino that are installed. Every answer is compared with attest's before
+Runs torch, onnxruntime + onnx and openvino, as far as they are installed. Every answer is compared with attest's before
 it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call, and
 who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache was read
-in between. A ratio is the peer's best time over attest's (above 1: attest is ahead), in brackets that of the medians. Writes
-peers.md, peers.json, and peers.png with matplotlib.
+in between. A ratio is the peer's best time over attest's (above 1: attest is ahead); the ratio of the medians is in
+brackets. Writes peers.md, peers.json, and peers.png with matplotlib.
 """
 import argparse
 import ctypes

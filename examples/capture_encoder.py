@@ -16,7 +16,7 @@ from torch.nn import functional
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 with contextlib.suppress(ImportError):
     import attest_attention  # noqa: F401  the installed package
-if "attest_attention" not in sys.modules:  # else that of this clone
+if "attest_attention" not in sys.modules:  # else the package of this clone
     sys.path.insert(0, str(ROOT / "python"))
 import attest_attention as attest  # noqa: E402
 

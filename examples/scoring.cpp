@@ -235,7 +235,7 @@ void count_a_pair(experiment& e) {
   std::vector<double> lengths;
   std::array<std::vector<double>, kinds.size()> nanoseconds;
   std::vector<std::vector<double>> rows;
-  float volatile kept = 0;  // so that no score is left out because nobody asks for it
+  float volatile kept = 0;  // so that the compiler leaves no score out
   for (std::int64_t d = 8; d <= 1024; d *= 2) {
     normal_draws random(3);
     auto const w = random.normals(d), W_q = random.normals(d * d), W_k = random.normals(d * d), q = random.normals(d),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch's CPU attention under audit. Needs torch, numpy and safetensors; the call is that of the package in python/.
+"""PyTorch's CPU attention under audit. Needs torch, numpy and safetensors; the package in python/ makes the same call.
 
     attest gen --out cases.safetensors
     python3 verify_pytorch.py cases.safetensors outputs.safetensors

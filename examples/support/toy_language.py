@@ -1,8 +1,8 @@
 """A toy language: sentences that a grammar draws, their translation by rule, and the word that each translated word comes from.
 
-The documents compare two attentions on a model and data of a "Day 10" that they do not contain, so the data are these. What the
-language asks of attention: an adjective follows its noun and the article comes last, the verb ends its clause, and both the noun
-and the verb say whether the subject is one or many, though in the source only the noun does.
+The documents compare two attentions on a model and data of a "Day 10" that they do not contain, so the data are these.
+What the language asks of attention: an adjective follows its noun, the article comes last, and the verb ends its
+clause. Both the noun and the verb say whether the subject is one or many, though in the source only the noun does.
 """
 import random
 
@@ -12,9 +12,9 @@ VERBS = dict(see="vidu", find="trovi", follow="sekvi", help="helpi", hear="audu"
 ADJECTIVES = dict(red="roxa", old="maljun", small="eta", tall="alta", quiet="silen", young="juno", green="verda", bright="hela")
 PREPOSITIONS = dict(near="apud", under="sub", behind="post")
 ARTICLES = dict(the="la", a="un")
-MANY = "-oj"  # after a noun of which there are many; a verb ends in -n then
+MANY = "-oj"  # after a noun in the plural; a verb ends in -n then
 
-GRAMMAR = {MANY, *ARTICLES.values()}  # of the translated words, those that name nothing
+GRAMMAR = {MANY, *ARTICLES.values()}  # the translated words that name nothing
 
 
 def noun_phrase(draw):

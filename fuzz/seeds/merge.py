@@ -86,7 +86,7 @@ for tensor in range(6):
     for special in range(4):
         CALLS[f"special-{tensor}-{special}"] = sound + [tensor, SPECIAL + special, special]
     CALLS[f"bits-{tensor}"] = sound + [tensor, BITS, 0, *range(200, 208)]
-for special in range(4):  # in the only part, and beside one that is not read
+for special in range(4):  # in the only part, and beside a part that is not read
     for type in range(4):
         CALLS[f"special-alone-{special}-{type}"] = call(1, type=type) + [3, SPECIAL + special, 0]
         CALLS[f"special-beside-{special}-{type}"] = call(2, type=type, kinds=((NORMAL, SMALL), (ALL_EMPTY, SMALL))) + [

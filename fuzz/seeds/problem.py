@@ -2,7 +2,7 @@
 """Writes the seeds of every fuzz target that decodes problems: each regime of tests/support/problem_recipe.hpp in each element
 type, bands, scales, softcaps, gaps, edges, and single elements patched.
 
-The bytes are those of fuzz/support/problem_bytes.hpp; a field's number is folded into the field's range by each target.
+fuzz/support/problem_bytes.hpp defines the bytes; a field's number is folded into the field's range by each target.
 
 Usage: fuzz/seeds/problem.py FOLDER
 """

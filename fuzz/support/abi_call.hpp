@@ -90,7 +90,7 @@ class call_under_test : byte_source {
 
  private:
   struct slot : described_tensor {
-    bool alias = false;  ///< its data is that of q
+    bool alias = false;  ///< its data is q's
   };
   struct form;  ///< what the first bytes choose
 

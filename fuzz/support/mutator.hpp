@@ -48,7 +48,7 @@ inline std::size_t mutate(std::span<std::uint8_t> room, std::size_t size, std::u
   switch (random.below(10)) {
     case 0:
     case 1: room[any_of(regimes)] = byte(); return size;
-    case 2: {  // the edges are those of m: folded into the few queries of a target they are no edges, and small
+    case 2: {  // the edges are meant for m: folded into the few queries of a target they are no edges, and small
       field const which = any_of(sizes);
       room[which] = which == m && random.below(2) ? any_of(edge_sizes) : byte();
       return size;

@@ -56,7 +56,7 @@ enum patch_byte : std::size_t { patch_tensor, patch_how, patch_place, patch_valu
 enum patch_kind : std::uint8_t {
   bits,     ///< the element's bits become the value's: NaN, infinities, subnormals among them
   ulps,     ///< the element moves by value ulps, −128 … 127
-  twin,     ///< the element becomes that of the row before, moved by value ulps: ties, and what is next to a tie
+  twin,     ///< the element becomes the one in the row before, moved by value ulps: ties, and what is next to a tie
   special,  ///< the element becomes one of special_values
   patch_kinds
 };

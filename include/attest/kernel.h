@@ -16,11 +16,11 @@
  *
  * Version 2 adds sinks, entries of different lengths, packed and paged tensors, block masks and dropout with a given
  * mask. The caller then promises also: lengths, offsets and tables hold what docs/semantics.md asks (each is checked
- * before the call); they are compact, but for the rows of block_table. "Every element of out" means every row of every
- * entry: what is written to rows behind an entry's queries, or behind the last offset, is the kernel's own affair. It
- * does not read keys behind an entry's length, pages that no needed entry of the table names, entries of the table that
- * no key needs, or mask, bias, keep and block_mask there. Where q is packed, lse may have any last stride. A call
- * without any of these has abi_version 1.
+ * before the call); they are compact, except that rows of block_table may have gaps. "Every element of out" means every
+ * row of every entry: what is written to rows behind an entry's queries, or behind the last offset, is the kernel's own
+ * affair. It does not read keys behind an entry's length, pages that no needed entry of the table names, or entries of
+ * the table that no key needs. It does not read mask, bias, keep and block_mask there either. Where q is packed, lse
+ * may have any last stride. A call without any of these has abi_version 1.
  *
  * Calls from several threads at the same time: version 1 promises nothing about them. `attest audit` makes such calls
  * and reports what is wrong in them as an observation; --require-concurrent-calls makes it a finding. */
@@ -82,9 +82,9 @@ typedef struct attest_call {
 
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
 
-/* O = Σ_s w_s·O_s and LSE = ln Σ_s e^LSE_s from S partial results, w_s = e^(LSE_s − LSE). The caller promises of the
- * tensors what it promises of those of attest_call; lse and out_lse may have any last stride. A part whose LSE is −inf
- * in a row is not read there: its O may be anything. Where all are, O = 0 and LSE = −inf. A NaN or +inf among them
+/* O = Σ_s w_s·O_s and LSE = ln Σ_s e^LSE_s from S partial results, w_s = e^(LSE_s − LSE). The caller promises of these
+ * tensors what it promises of the tensors of attest_call; lse and out_lse may have any last stride. A part whose LSE is
+ * −inf in a row is not read there: its O may be anything. Where all are, O = 0 and LSE = −inf. A NaN or +inf among them
  * makes a NaN row. A kernel whose contract says lse_base: 2 takes and answers logarithms to the base 2: w_s = 2^(LSE_s
  * − LSE). */
 typedef struct attest_merge_call {

@@ -41,8 +41,8 @@ ATTEST_EXPORT void attest_serve_merges(attest_server* server,
 ATTEST_EXPORT int attest_serve_next(attest_server* server, attest_status (*kernel)(attest_call const*),
                                     int milliseconds) ATTEST_NOEXCEPT;
 
-/* Inside a call, on the thread that makes it: what the report quotes where the call does not return ATTEST_OK. UTF-8,
- * of which at most 400 bytes are used; NULL or "" takes it back. */
+/* Inside a call, on the thread that makes it: what the report quotes where the call does not return ATTEST_OK. UTF-8;
+ * at most 400 bytes are used; NULL or "" takes it back. */
 ATTEST_EXPORT void attest_serve_say(char const* text) ATTEST_NOEXCEPT;
 
 ATTEST_EXPORT void attest_serve_end(attest_server* server) ATTEST_NOEXCEPT;

@@ -15,7 +15,7 @@ struct sink_factor {
   bool asked = false;                       ///< the row has a sink beside keys, and sink_form is not `term`
   bool only = false;                        ///< sink_form is `rescale`: T1 is not asked
   bool judged = false;                      ///< H0 to H5 hold for the keys alone, and the lines of H0 on the sink
-  double whole = infinity, off = infinity;  ///< f(1 + Φ), and |f̂ − f| but for lost
+  double whole = infinity, off = infinity;  ///< f(1 + Φ), and |f̂ − f| without lost
   double excess = infinity;                 ///< max f̂ − 1
   double lost = 0, absolute = 0;            ///< what f̂ loses by exp and by underflow; (2ω + ω_drop)κ
   double lse = infinity;                    ///< |LSÊ − LSE|

@@ -88,7 +88,7 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
   if (by_lse()) {
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u);
     double levels = model.merge_levels;
-    if (by_sigmoid()) levels = model.parts_are_keys ? 0 : 1;  // the LSE of a part, then those of merges but the last
+    if (by_sigmoid()) levels = model.parts_are_keys ? 0 : 1;  // the LSE of a part; ξ of the merges is added below
     z_per_Y = levels * (rounded + gamma(model.k_lse - 1, u));
     z_merge = levels * (rounded * ell + model.eps_log * ell + eps_hat);
     if (by_sigmoid()) {

@@ -6,7 +6,7 @@
 namespace attest::reference::machine {
 
 struct rounding_tally {
-  std::int64_t elements = 0;         ///< that were rounded: all but those that are NaN or −∞ by definition
+  std::int64_t elements = 0;         ///< that were rounded: all except elements that are NaN or −∞ by definition
   std::int64_t in_double_words = 0;  ///< of these, by double words after doubles did not decide them
   std::int64_t in_balls = 0;         ///< of these, by the ball tier
   std::int64_t undecided = 0;        ///< of these, decided neither by theorem N nor by a width

@@ -1,4 +1,5 @@
-"""OpenVINO: without keys the answer is what the memory held, here that of the call before. Wanted: the same twice (0, or nan)."""
+"""OpenVINO: without keys the answer is what the memory held, here the call's before. Wanted: the same twice (0, or
+nan)."""
 import numpy as np
 import openvino
 from openvino import opset13 as ops

@@ -1,4 +1,5 @@
-"""OpenVINO: after a first call with one key, those of 16 keys or more have weights that do not sum to 1. Wanted: 1.0."""
+"""OpenVINO: after a first call with one key, calls of 16 keys or more have weights that do not sum to 1. Wanted:
+1.0."""
 import numpy as np
 import openvino
 from openvino import opset13 as ops

@@ -3,7 +3,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 q, k, v = (torch.zeros(1, 1, n, 64, dtype=torch.bfloat16, device="cuda") for n in (4, 8, 8))
-q[..., 0], k[0, 0, 0, 0], v[:] = 1000, -1000, -100  # the score of key 0 is -10^6, that of all others 0
+q[..., 0], k[0, 0, 0, 0], v[:] = 1000, -1000, -100  # the score of key 0 is -10^6, all others are 0
 v[0, 0, 0] = 1
 visible = torch.zeros(1, 1, 4, 8, dtype=torch.bool, device="cuda")
 visible[..., 0] = True

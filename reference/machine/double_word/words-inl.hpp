@@ -74,7 +74,7 @@ class in_double_words {
  private:
   double_word<double> scale_;
   word_row_numbers row_;
-  bool columns_known_ = false;  ///< memory.o and o_low are those of the row in `keys`
+  bool columns_known_ = false;  ///< memory.o and o_low belong to the row in `keys`
 };
 
 void any_word_block(any_block_task const& task) {
