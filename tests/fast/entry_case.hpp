@@ -187,7 +187,7 @@ struct entry_case : problem::parameters {
       for (entry const& each : entries)
         for (std::int64_t at = 0; at * form.page < each.m; ++at)
           pages.push_back(static_cast<std::int32_t>(pages.size()));
-      made.first = static_cast<std::int64_t>(pages.size()) + 2;  // two pages belong to nobody
+      made.first = static_cast<std::int64_t>(pages.size()) + 2;  // two pages belong to no entry
       for (auto& page : pages) ++page;
       std::shuffle(pages.begin(), pages.end(), std::mt19937_64(form.order));
       std::size_t next = 0;

@@ -38,7 +38,7 @@ struct some_parts {
   struct part {
     std::int64_t gap = 0;
     std::vector<E> o;
-    std::vector<lse_of<E>> lse;  ///< [n, h, b]: other strides than those of O
+    std::vector<lse_of<E>> lse;  ///< [n, h, b]: other strides than O has
   };
   std::vector<part> parts;
 

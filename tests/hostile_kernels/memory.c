@@ -1,4 +1,4 @@
-/* Memory: more than there is, that of the judge, and that which is shared with it. */
+/* Memory: more than there is, the judge's own, and what is shared with it. */
 #include "hostile.h"
 
 #include <dirent.h>

@@ -48,7 +48,7 @@ HOSTILE_AFTER(locks_addresses) {
   if (++calls == 2) setrlimit(RLIMIT_MEMLOCK, &little), mlockall(MCL_FUTURE);
 }
 
-/* Ends the first thread of its process, of which another lives on: /proc has it as dead. */
+/* Ends the first thread of its process while another lives on: /proc has the process as dead. */
 HOSTILE(ends_first_thread) {
   UNUSED;
   leave_pausing_thread();

@@ -58,7 +58,7 @@ HOSTILE(quick_exits) {
 static void work_for_ever(void) {
   for (unsigned volatile n = 0;; ++n) continue;
 }
-/* Ends, but for a handler of its end that never does. */
+/* Ends, except that a handler of its end runs for ever. */
 HOSTILE(never_finishes_exit) {
   UNUSED;
   atexit(work_for_ever);

@@ -52,7 +52,7 @@ static inline int64_t naive_step(DLTensor const* t, int axis, int64_t at) {
   return axis < t->ndim && t->shape[axis] != 1 ? at * NAIVE_STRIDE(t, axis) : 0;
 }
 
-/* The address of element [b, h, i, j], of which a tensor of fewer axes has the first; axes of size 1 broadcast. */
+/* The address of element [b, h, i, j]; a tensor of fewer axes has the first of these; axes of size 1 broadcast. */
 static inline char* naive_at(DLTensor const* t, int64_t b, int64_t h, int64_t i, int64_t j) {
   int64_t const offset = naive_step(t, 0, b) + naive_step(t, 1, h) + naive_step(t, 2, i) + naive_step(t, 3, j);
   return NAIVE_ADDRESS(t, offset);

@@ -1,8 +1,8 @@
 /* A program that serves the kernel of a library, as one in another language would (attest/serve.h).
  *
  *   serves LIBRARY                        in the cage: attest audit --kernel 'command:serves LIBRARY'
- *   serves --ask LIBRARY PROGRAM WORD...  starts PROGRAM WORD... --channel FD and serves it; its exit status is that of
- * PROGRAM
+ *   serves --ask LIBRARY PROGRAM WORD...  starts PROGRAM WORD... --channel FD and serves it; its exit status is
+ *   PROGRAM's
  *
  * Where the environment variable SERVES_SAYS is set, calls with a softcap fail and say its value. */
 #include <attest/serve.h>

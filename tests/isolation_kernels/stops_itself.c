@@ -1,4 +1,4 @@
-/* Defect: stops its own process, which nobody wakes. */
+/* Defect: stops its own process for ever. */
 #include <signal.h>
 #define NAIVE_BEFORE(call) raise(SIGSTOP)
 #include "naive.h"

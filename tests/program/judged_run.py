@@ -96,7 +96,7 @@ def copy_program(attest: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 
 def within_reach(user: int, attest: pathlib.Path, libraries: pathlib.Path, folder: pathlib.Path):
-    """The program and the folder of libraries that this user runs: those of the build or, where the user cannot enter it,
+    """The program and the folder of libraries that this user runs: the build's own or, where the user cannot enter it,
     copies in `folder`, which is made once. Returns None if the user cannot enter that either."""
     if user == os.geteuid() or may_read(user, attest, libraries):
         return attest, libraries

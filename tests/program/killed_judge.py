@@ -58,7 +58,7 @@ def whole_run(place: workplace, kernel: str) -> tuple[float, list[str]]:
 
 
 def kill_often(place: workplace, kernel: str, seconds: float, draw: random.Random) -> tuple[int, int, list[str]]:
-    """Returns the number of kills, that of temporaries found, and what is wrong."""
+    """Returns the numbers of kills and of temporaries found, and what is wrong."""
     kills = temporaries = 0
     wrong = []
     for _ in range(3 * KILLS):

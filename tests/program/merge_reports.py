@@ -1,9 +1,9 @@
 """merge over reports that the program wrote: what is honest joins, what was edited never becomes a better verdict.
 
-merge_reports.py ATTEST KERNELS [MUTATIONS]: shards of every kind join to the status of the whole; each edit of a number, a
-word, a list or a byte of a refuted shard (or of both) is refused or stays refuted, of an undecided one it is never
-certified; whoever gives edited facts their new hash may get any verdict, and nothing ends by a signal. The edits are drawn
-with a fixed seed.
+merge_reports.py ATTEST KERNELS [MUTATIONS]: shards of every kind join to the status of the whole; after each edit of a
+number, a word, a list or a byte, a refuted shard (or both) is refused or stays refuted, and an undecided shard is never
+certified; whoever gives edited facts their new hash may get any verdict, and nothing ends by a signal. The edits are
+drawn with a fixed seed.
 """
 import copy
 import hashlib
@@ -157,7 +157,7 @@ def check_builds(folder):
 
 
 def check_contracts_named(folder):
-    """verify names each contract of a file, also one whose name is part of another's."""
+    """verify names each contract of a file, also if its name is part of another's."""
     half = real_reports.one_by_one("BF16", b"\x80\x3f", prefix="a.") | real_reports.one_by_one("F16", b"\x00\x3c", prefix="b.")
     real_reports.write_safetensors(folder / "types.safetensors", half)
     done = subprocess.run([attest, "verify", "types.safetensors", "--json", "-"], cwd=folder, capture_output=True, text=True, check=True)

@@ -1,9 +1,10 @@
-"""The report of an audit does not depend on the processor, but for times.
+"""The report of an audit does not depend on the processor, except for times.
 
-other_processors.py ATTEST PRELOAD [DRAWS]: the audit of builtin:scalar in every element type, as this processor runs it and as one
-without AVX-512 (Highway's targets, by PRELOAD), without AVX2 and FMA in the C library (its functions, by GLIBC_TUNABLES) and with
-one thread, is the same JSON. That PRELOAD is heeded shows an audit with the baseline alone, whose last places differ; where it
-does not (no AVX2 here, or Highway inside the program) the test is skipped, with exit status 77.
+other_processors.py ATTEST PRELOAD [DRAWS]: the audit of builtin:scalar in every element type is the same JSON on four
+processors: this one, one without AVX-512 (Highway's targets, by PRELOAD), one without AVX2 and FMA in the C library
+(its functions, by GLIBC_TUNABLES), and with one thread. That PRELOAD is heeded shows an audit with the baseline alone,
+whose last places differ; where it does not (no AVX2 here, or Highway inside the program) the test is skipped, with exit
+status 77.
 """
 import json
 import os

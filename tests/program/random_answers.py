@@ -37,7 +37,7 @@ def drawn_problem():
         parameters["scale"] = float(random.choice([1, 0.5, -0.25, 0]))
     if random.random() < 0.3:
         parameters["softcap"] = float(random.choice([1, 20]))
-    if random.random() < 0.15:  # a NaN that no query may see changes nothing; one that a query sees is its answer
+    if random.random() < 0.15:  # a NaN that no query may see changes nothing; a NaN that a query sees is its answer
         tensors[random.choice(["k", "v"])][0, 0, random.integers(m)] = np.nan
     return dtype, tensors, parameters
 

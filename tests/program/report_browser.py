@@ -1,7 +1,7 @@
 """The pages of --report in a real browser, at two widths: they render, nothing complains, the verdict is there.
 
-report_browser.py CHROMIUM ATTEST KERNELS. The page runs no script, so a copy of it gets one that measures, in a frame as
-wide as the screen: how wide the page became, what the verdict says, how tall each picture is.
+report_browser.py CHROMIUM ATTEST KERNELS. The page runs no script, so a copy of it gets a script. It measures, in a
+frame as wide as the screen: how wide the page became, what the verdict says, how tall each picture is.
 """
 import json
 import os

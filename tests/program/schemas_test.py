@@ -2,7 +2,7 @@
 
 schemas_test.py ATTEST KERNELS SCHEMAS CONTRACTS
 
-Contracts: all files of CONTRACTS, all presets; of mutated ones, those that attest reads must be valid. Reports: of audit,
+Contracts: all files of CONTRACTS, all presets; a mutated contract that attest reads must be valid. Reports: of audit,
 verify and merge, with every verdict; a report with a key less, a key more or a value of another kind must not be.
 """
 import copy

@@ -3,10 +3,10 @@
     bound_from_text.py BOUND_ROWS ROWS SEED
 
 bound_text.py, bound_text_results.py and bound_text_sink.py are that second evaluation, in three forms; the first says what each contains.
-Every number of the code must be at least that of the form `stated`, and at most that of the form `widened` times
-1 + 4*(slack - 1), where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row `stated` must be at least `text`. What
-is not judged by the text must not be judged by the code, and the other way round; the same for what is dull. One
-argument more, a number, looks at that row alone.
+Every number of the code must be at least the number of the form `stated`. It must be at most 1 + 4*(slack - 1) times
+the number of the form `widened`, where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row `stated` must be at least
+`text`. What is not judged by the text must not be judged by the code, and the other way round; the same for what is
+dull. One argument more, a number, looks at that row alone.
 """
 import collections
 import subprocess
@@ -282,7 +282,7 @@ def compare_known(row, expected, seen):
     """o* and B* of each column.
 
     What the code says must imply what the text says at the exact scores: code - |center - o*| >= B*. Above, it may be
-    the widened form and four slacks; and o* may be as far from that of the exact scores as the facts and midpoints
+    the widened form and four slacks; and o* may be as far from the o* of the exact scores as the facts and midpoints
     leave open. Where `exact` is silent so is the code, where `widened` says something so does the code.
     """
     seen.counts["known: rows"] += 1

@@ -3,9 +3,9 @@
 An `evaluation` is one row under one kernel model, in one of three forms, each at least the one before:
 
   text     the formulas themselves
-  stated   with what E3, E4 and E11 put in their place: T_j = z_j/(1 - z_j/2) where z_j < 1, eps/(1 - eps) for a
-           logarithm, sum U for ln(1 + sum U) where it is below 1, y/(1 - y) with y = 1 - D for -ln D where y < 1/2,
-           1/(1 - (M+ - m)) for e^{M+ - m}, g = g+ = max kappa_j where that is at most 1/2
+  stated   with what E3, E4 and E11 put in their place: T_j = z_j/(1 - z_j/2) where z_j < 1; eps/(1 - eps) for a
+           logarithm; sum U for ln(1 + sum U) where it is below 1; y/(1 - y) with y = 1 - D for -ln D where y < 1/2;
+           1/(1 - (M+ - m)) for e^{M+ - m}; g = g+ = max kappa_j where that is at most 1/2
   widened  with what rounding may add to that in doubles: every stage times `slack` (E1), sums of numbers of both signs
            2^-50 outward (E2), exp times 1 + 2^-40, ln plus 2^-40*(1 + |ln|), sqrt|sigma| and Phi_c times 1 + 2^-40
            (E3, E8), M_L plus n*2^-50, o_c blurred by 2^-51 (E7)

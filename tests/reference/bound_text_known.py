@@ -1,16 +1,16 @@
 """docs/bound.md, section 5, Theorem (known weights), written down from the text alone.
 
-The theorem speaks of exact scores, so it has two forms of its own, both of them beside those of bound_text.py:
+The theorem speaks of exact scores, so it has two forms of its own, beside the forms of bound_text.py:
 
   exact    the formulas, at one choice of scores inside the facts (exact_facts): its o* and B* are what the code has to
            cover
   widened  the facts as they are, with what E1, E2, E3 and E12 add
 
-Midpoints. The z0 of the code lies between that of `exact` and that of `widened`. Where a midpoint lies between the two,
-the code's a_j or b_j is a whole spacing of P's format away from that of one of them, and nobody can say of which. So
-`widened` lets the middle of a_j and b_j be that of any z0 between the two: pi_j(1 + d_j) lies between two numbers, and
-their distance joins pi_j*delta_j. That moves what the code may say above, in such rows alone. It does not move what the
-code has to cover: `exact` has the smaller z0.
+Midpoints. The z0 of the code lies between the z0 of `exact` and of `widened`. Where a midpoint lies between the two,
+the code's a_j or b_j is a whole spacing of P's format away from one of the two forms, not known which.
+So `widened` lets the middle of a_j and b_j follow from any z0 between the two: pi_j(1 + d_j) lies between two numbers,
+and their distance joins pi_j*delta_j. That moves what the code may say above, in such rows alone. It does not move what
+the code has to cover: `exact` has the smaller z0.
 """
 from decimal import ROUND_FLOOR, Decimal
 
@@ -53,8 +53,8 @@ class exact_key:
 
 
 def exact_facts(facts, keys, turn):
-    """Scores inside the facts: the lower end, the middle or the upper end of each, in turn; None where those of the
-    facts that are known more narrowly than from x_j, Z and pi_j, do not admit them."""
+    """Scores inside the facts: the lower end, the middle or the upper end of each, in turn; None if the facts that are
+    known more narrowly than from x_j, Z and pi_j do not admit them."""
     choices = [(key.xl, (key.xl + key.xu) / 2, key.xu)[(turn + j) % 3] for j, key in enumerate(keys)]
     first = max(range(len(keys)), key=lambda j: keys[j].xu)
     choices[first] = ZERO if keys[first].xl <= 0 <= keys[first].xu else keys[first].xu

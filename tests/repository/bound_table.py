@@ -2,9 +2,9 @@
 
 usage: bound_table.py ROOT    exit status 1 and a line for each fault
 
-Each function in the column "functions" must be defined in the file that is named before it, each field in the column
-"fields" must be a field of a struct in that file. Each field of problem/kernel_model.hpp, of the facts and of the stages
-of row_terms must have a row.
+Each function in the column "functions" must be defined in the file that is named before it. Each field in the column
+"fields" must be a field of a struct in that file. Each field of problem/kernel_model.hpp, of the facts and of the
+stages of row_terms must have a row.
 """
 import pathlib
 import re

@@ -2,11 +2,11 @@
 
 usage: headers_alone.py ROOT BUILD    exit status 1 and the compiler's words for each header that does not
 
-One unit compiles several headers, each of which the next one includes, however deep: when the compiler comes to a header,
-it has seen nothing but what that header includes itself. A third of the headers are units then, and the verdict of each is
-that of a unit of its own.
+One unit compiles several headers, each included by the next one, however deep: when the compiler comes to a header, it
+has seen only what the header includes itself. A third of the headers are units then, and each header gets the verdict
+that it would get in a unit of its own.
 
-Flags are those of reference/machine/rows.cpp in BUILD/compile_commands.json. BUILD/headers_alone remembers which units
+Flags come from reference/machine/rows.cpp in BUILD/compile_commands.json. BUILD/headers_alone remembers which units
 compiled; one is compiled again only if a header of it, or something that it includes, has changed.
 """
 import concurrent.futures
@@ -53,7 +53,7 @@ def units_of(headers: list[str], known: dict[str, set[str]]) -> list[list[str]]:
     before: dict[str, str] = {}
 
     def is_followed(header: str, tried: set[str]) -> bool:
-        """Finds a header to follow, where need be in place of one that finds another to follow."""
+        """Finds a header to follow; if need be, the header that follows it so far finds another."""
         for after in headers if not header.endswith("-inl.hpp") else []:
             if after != header and header in known[after] and after not in tried:
                 tried.add(after)
@@ -101,7 +101,8 @@ class checker:
         return INCLUDES_BOOST in self.known[unit[0]]
 
     def fault(self, unit: list[str]) -> str:
-        """What the compiler says of a source that includes the headers of `unit` and no other; nothing where it compiles."""
+        """What the compiler says of a source that includes the headers of `unit` and no other; an empty text if it
+        compiles."""
         compiled, depends = self.files(unit)
         compiled.unlink(missing_ok=True)
         asked_at = time.time_ns()

@@ -97,7 +97,7 @@ def moved(root: pathlib.Path) -> dict[str, str]:
 
 
 def target(root: pathlib.Path, source: pathlib.Path, quoted: str, public: str) -> str | None:
-    """The included file from the root, or nothing where it is not ours."""
+    """The included file from the root, or None if it is not ours."""
     if public:
         own = "include/attest/" + public
         return own if (root / own).is_file() else moved(root).get(public, public)

@@ -22,7 +22,7 @@ struct oracle_row {
   reference::row_kind kind = reference::row_kind::finite;
   std::vector<std::int64_t> keys;             ///< visible, finite score
   std::vector<oracle_ball> weights;           ///< of `keys`
-  std::vector<std::optional<oracle_ball>> o;  ///< nothing where it is not finite, or left to the ball tier
+  std::vector<std::optional<oracle_ball>> o;  ///< empty if it is not finite, or left to the ball tier
   oracle_ball lse;
 };
 

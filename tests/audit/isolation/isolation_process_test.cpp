@@ -98,7 +98,7 @@ TEST_CASE("a kernel cannot spoil standard output or keep our descriptors", "[uni
   CHECK(report.outcome == call_outcome::succeeded);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   char noise;
-  CHECK(::read(ends[0], &noise, 1) == 0);  // the end of the pipe: nothing in it, and nobody else holds it
+  CHECK(::read(ends[0], &noise, 1) == 0);  // the end of the pipe: nothing in it, and no other process holds it
   ::close(ends[0]);
 }
 

@@ -266,7 +266,7 @@ TEST_CASE(
   };
   CHECK(failed() == 0);
   audit::owned_outputs const right = *outputs[1];
-  audit::store(*outputs[1]->o, 8, 1e3);  // query 1, of which the answer to the further call is wrong
+  audit::store(*outputs[1]->o, 8, 1e3);  // query 1: the answer to the further call is wrong
   CHECK(failed() == 1);
   outputs[1] = right;
   audit::store(*outputs[1]->o, 16,

@@ -14,7 +14,8 @@ namespace {
 struct read_case {
   audit::audit_case kernel_case;
   audit::case_outputs outputs{};
-  std::int64_t b = 0, h = 1, i = 2, seen = 1, hidden = 4;  ///< a query, a key that it sees, and one that it does not
+  std::int64_t b = 0, h = 1, i = 2, seen = 1,
+               hidden = 4;  ///< a query, a key that it sees, and a key that it does not see
 
   audit::judgement judged() const {
     audit::case_result result;

@@ -64,7 +64,7 @@ TEST_CASE("a quartile is the least power of two that a quarter of the ratios doe
   sharpness exact_power;
   exact_power.add(2, 1, false);
   CHECK(exact_power.quartile(2) >= 2.0);
-  sharpness ends;  // a bound of 0 is in the first place; a ratio to 0 and one that is huge in the last
+  sharpness ends;  // a bound of 0 is in the first place; a ratio to 0 and a huge ratio in the last
   ends.add(0, 1, false), ends.add(1, 0, false), ends.add(1e300, 1e-300, false);
   CHECK(ends.ratios.front() == 1);
   CHECK(ends.ratios.back() == 2);
