@@ -3,9 +3,10 @@
 usage: sentences.py ROOT           the count of each room
        sentences.py ROOT ROOM      each such sentence of that room, with its file and line
 
-It reads the comments of C++, Python, CMake and shell, and the prose of Markdown. Code and tables are left out. A word is
-made of letters and hyphens between spaces: the symbols of a formula are none.
+It reads the comments of C, C++, Python (with its docstrings), CMake and shell, and the prose of Markdown. Code and
+tables are left out. A word is made of letters and hyphens between spaces: the symbols of a formula are none.
 """
+import ast
 import collections
 import pathlib
 import re
@@ -21,6 +22,40 @@ TURNS = {
 }
 WORD = r"(?<!\S)[(\[\"“*]*[A-Za-z][A-Za-z'’-]*[)\]\"”*]*[,.;:!?]*[)\"”*]*(?!\S)"
 COMMENT = {".hpp": "//", ".cpp": "//", ".h": "//", ".c": "//", ".py": "#", ".cmake": "#", ".txt": "#", ".sh": "#"}
+
+
+def comments_of_c(text: str):
+    """(number of the line, what its comment says, whether that begins a paragraph) of every line."""
+    within, behind = False, False  # a comment of several lines; a comment behind code
+    for number, line in enumerate(text.splitlines(), 1):
+        if within or re.match(r"\s*/\*", line):
+            within = "*/" not in line
+            yield number, re.sub(r"^\s*(/\*+|\*(?!/))|\*/.*$", "", line).strip(), False
+        elif alone := re.match(r"\s*//[/!]*(<?)(.*)", line):
+            yield number, alone.group(2).strip(), behind and not alone.group(1)
+            behind = behind and bool(alone.group(1))
+        else:
+            code = re.sub(r'"(?:\\.|[^"\\])*"', '""', line)  # a string holds no comment
+            said = re.search(r"//[/!<]*(.*)|/\*(.*)\*/", code)
+            behind = bool(said)
+            yield number, (said.group(1) or said.group(2) or "").strip() if said else "", behind
+
+
+def comments_of_scripts(path: pathlib.Path, text: str):
+    """The same; a docstring of Python is a comment."""
+    strings = {}
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                string = node.body[0]
+                for at, said in enumerate(string.value.value.splitlines()):
+                    strings[string.lineno + at] = said.strip()
+                strings.setdefault(string.end_lineno, "")
+    for number, line in enumerate(text.splitlines(), 1):
+        alone = re.match(r"\s*#[#!]*(.*)", line)
+        behind = re.search(r"\S  # (.*)", line) if path.suffix == ".py" else None
+        said = strings.get(number, alone.group(1) if alone else behind.group(1) if behind else "")
+        yield number, said.strip(), bool(behind) or number not in strings and number - 1 in strings
 
 
 def blocks(path: pathlib.Path, text: str):
@@ -39,19 +74,19 @@ def blocks(path: pathlib.Path, text: str):
                 first = first if words else number
                 words.append(re.sub(r"^\s*([-*]|\d+\.) ", "", line).strip())
         return
-    mark, words, first = COMMENT[path.suffix], [], 0
-    for number, line in enumerate([*lines, ""], 1):
-        comment = re.match(rf"\s*{mark}[/#!<]*(.*)", line)
-        said = comment.group(1).strip() if comment else ""
+    words, first = [], 0
+    for number, said, begins in comments_of_c(text) if COMMENT[path.suffix] == "//" else comments_of_scripts(path, text):
         label = re.match(r"(Requires|Ensures|Why|Cost|Source|Shapes|Throws)\b", said)
         if re.search(r"\S {3,}\S", said) and not label:
             said = ""  # a row of a table
-        if words and (not said or label):
+        if words and (not said or label or begins):
             yield first, " ".join(words)
             words = []
         if said:
             first = first if words else number
             words.append(said)
+    if words:
+        yield first, " ".join(words)
 
 
 def faults(path: pathlib.Path, text: str):

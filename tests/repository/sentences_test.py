@@ -9,12 +9,17 @@ import sentences
 
 root = pathlib.Path(sys.argv[1]).resolve()
 kept = root / "tests/repository/sentences.txt"
-PLANTED = {"// A block of keys, but for the last.\n// It is those that are hidden.\n": 2, "// One clear sentence.\n": 0,
-           "// " + "word " * 31 + ".\n": 1, "// " + "a_j·(x + y) " * 16 + ".\n": 0,
-           "// tile    " + "word " * 16 + "\n" + "// panel   " + "word " * 16 + "\n": 0,
-           "// Returns nothing if the row is empty; " + "word " * 29 + ".\n": 0}
-for text, count in PLANTED.items():
-    assert len(list(sentences.faults(pathlib.Path("planted.hpp"), text))) == count, text
+LONG = "word " * 31 + "."
+PLANTED = [("hpp", "// A block of keys, but for the last.\n// It is those that are hidden.\n", 2), ("hpp", "// One clear sentence.\n", 0),
+           ("hpp", f"// {LONG}\n", 1), ("hpp", "// " + "a_j·(x + y) " * 16 + ".\n", 0),
+           ("hpp", "// tile    " + "word " * 16 + "\n" + "// panel   " + "word " * 16 + "\n", 0),
+           ("hpp", "// Returns nothing if the row is empty; " + "word " * 29 + ".\n", 0),
+           ("hpp", "int rows;  ///< those that are hidden\nint keys;  ///< of the\n           ///< row, but for the last\n", 2),
+           ("h", "/* It reads all,\n * but for the last. */\nint f(char const *);\n", 1), ("cpp", 'say("// but for");\n', 0),
+           ("py", f'"""{LONG}"""\n', 1), ("py", "def f():\n    \"\"\"None, but\n    for those that are.\n    \"\"\"\n", 2),
+           ("py", "rows = 1 " + " # but for one\n", 1)]
+for suffix, text, count in PLANTED:
+    assert len(list(sentences.faults(pathlib.Path("planted." + suffix), text))) == count, text
 
 today = {room: len(found) for room, found in sentences.of_tree(root).items()}
 most = {room: int(count) for room, count in (line.split() for line in kept.read_text().splitlines())} if kept.exists() else today
