@@ -10,7 +10,7 @@ namespace attest::audit {
 /// Forms that differ from `base` in all that the clauses are not about.
 std::vector<call_form> designs_inside(call_form const& base, std::vector<condition_clause> const& clauses);
 
-/// Forms just outside each clause, and likewise different in the rest.
+/// Forms that violate exactly one clause, just barely, and differ from `base` in all that the clauses are not about.
 std::vector<call_form> designs_outside(call_form const& base, std::vector<condition_clause> const& clauses);
 
 /// From one form to another, one number or group of features at a time; the first is `from`, the last `to`.

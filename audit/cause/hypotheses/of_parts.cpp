@@ -136,7 +136,7 @@ std::int64_t empty_parts(std::int64_t keys, parts const& of) {
 double with_empty_parts(row_of_weights const& row, parts const& of) {
   return row.of(0, row.keys) + static_cast<double>(empty_parts(row.keys, of)) * std::exp(-row.largest);
 }
-/// Each is a key of 0, whose score is 0, and whose value is 0.
+/// Each empty part acts as one key with score 0 and value 0.
 std::vector<answered_call> empty_parts_weigh_1(answered_call const& call, parts const& of) {
   auto const zero = [](std::int64_t) { return std::optional<std::int64_t>(); };
   return with_further_keys(
