@@ -67,15 +67,19 @@ inline constexpr shape shapes[]{
      .threads = 2},
     {.name = "decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 100, .of = limit::reading,
      .threads = 2},
-    {.name = "1 thread decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95, .of = limit::reading},
-    {.name = "1 thread decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 95, .of = limit::reading},
+    {.name = "1 thread decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
+     .of = limit::reading},
+    {.name = "1 thread decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 95,
+     .of = limit::reading},
     {.name = "1 thread decode m=4096 32 heads on 8 d=128", .size = {1, 32, 8, 1, 4096, 128, 128}, .target = 95,
      .of = limit::reading},
-    {.name = "decode m=4096 32 heads on 8 d=128", .size = {1, 32, 8, 1, 4096, 128, 128}, .target = 95, .of = limit::reading,
+    {.name = "decode m=4096 32 heads on 8 d=128", .size = {1, 32, 8, 1, 4096, 128, 128}, .target = 95,
+     .of = limit::reading,
      .threads = 2},
     {.name = "1 thread decode m=32768 32 heads on 8 d=128", .size = {1, 32, 8, 1, 32768, 128, 128}, .target = 95,
      .of = limit::reading},
-    {.name = "decode m=32768 32 heads on 8 d=128", .size = {1, 32, 8, 1, 32768, 128, 128}, .target = 95, .of = limit::reading,
+    {.name = "decode m=32768 32 heads on 8 d=128", .size = {1, 32, 8, 1, 32768, 128, 128}, .target = 95,
+     .of = limit::reading,
      .threads = 2},
     {.name = "bf16 1 thread decode m=32768 32 heads on 8 d=128", .size = {1, 32, 8, 1, 32768, 128, 128}, .target = 95,
      .of = limit::reading, .type = element_type::bf16},
@@ -85,7 +89,8 @@ inline constexpr shape shapes[]{
      .of = limit::reading, .type = element_type::bf16},
     {.name = "bf16 1 thread decode m=32768 1 head d=128", .size = {1, 1, 1, 1, 32768, 128, 128}, .target = 95,
      .of = limit::reading, .type = element_type::bf16},
-    {.name = "bf16 decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95, .of = limit::reading,
+    {.name = "bf16 decode m=4096 32 heads d=64", .size = {1, 32, 32, 1, 4096, 64, 64}, .target = 95,
+     .of = limit::reading,
      .threads = 2, .type = element_type::bf16},
     // Beside another shape.
     {.name = "bf16 2048 d=64", .size = square(2048, 64), .target = 100, .of = limit::shape, .beside = "n=m=2048 d=64",
@@ -156,7 +161,8 @@ inline constexpr shape shapes[]{
      .beside = "4 entries 512 d=64", .page = 64},
     {.name = "pages of 16, 2048 d=64", .size = square(2048, 64), .target = 90, .of = limit::shape,
      .beside = "n=m=2048 d=64", .page = 16},
-    {.name = "pages of 1, 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64", .page = 1},
+    {.name = "pages of 1, 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
+     .page = 1},
     {.name = "1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .target = 100,
      .of = limit::reading},
     {.name = "pages of 16, 1 thread decode m=4096 8 heads d=64", .size = {1, 8, 8, 1, 4096, 64, 64}, .target = 90,
@@ -194,7 +200,8 @@ inline std::vector<shape> scaling_shapes() {
   static std::deque<std::string> names;
   std::vector<shape> made;
   auto const add = [&](std::int64_t heads, std::int64_t n, int threads) {
-    names.push_back("scaling n=m=" + std::to_string(n) + " heads=" + std::to_string(heads) + " threads=" + std::to_string(threads));
+    names.push_back("scaling n=m=" + std::to_string(n) + " heads=" + std::to_string(heads) +
+                    " threads=" + std::to_string(threads));
     made.push_back({.name = names.back().c_str(), .size = {1, heads, heads, n, n, 64, 64}, .threads = threads});
   };
   for (int const threads : {1, 2})

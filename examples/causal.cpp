@@ -95,9 +95,11 @@ set ytics 1
 set xlabel "key"
 set ylabel "query"
 set title "top left: the diagonal begins at (0, 0)"
-plot "causal.csv" using 1:2:3 with image pixels, "" using 1:2:(sprintf("%.2f", $3)):($3 > 0.6 ? 0xffffff : 0) with labels font ",10" tc rgb variable
+plot "causal.csv" using 1:2:3 with image pixels, \
+     "" using 1:2:(sprintf("%.2f", $3)):($3 > 0.6 ? 0xffffff : 0) with labels font ",10" tc rgb variable
 set title "bottom right: it ends at (3, 6)"
-plot "causal.csv" using 1:2:4 with image pixels, "" using 1:2:(sprintf("%.2f", $4)):($4 > 0.6 ? 0xffffff : 0) with labels font ",10" tc rgb variable
+plot "causal.csv" using 1:2:4 with image pixels, \
+     "" using 1:2:(sprintf("%.2f", $4)):($4 > 0.6 ? 0xffffff : 0) with labels font ",10" tc rgb variable
 unset multiplot
 )gp",
       {860, 360});

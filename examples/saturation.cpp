@@ -147,7 +147,8 @@ set key outside bottom center horizontal
 plot "saturation.csv" using 1:3:4 with filledcurves lt 2 title "", "" using 1:13:14 with filledcurves lt 1 title "", \
      "" using 1:5:6 with filledcurves lt 2 fs transparent solid 0.5 title "", \
      "" using 1:15:16 with filledcurves lt 1 fs transparent solid 0.5 title "", \
-     "" using 1:12 with linespoints lt 1 title "scaled, mean", "" using 1:2 with linespoints lt 2 title "unscaled, mean", \
+     "" using 1:12 with linespoints lt 1 title "scaled, mean", \
+     "" using 1:2 with linespoints lt 2 title "unscaled, mean", \
      log(10) lt 5 title "ln 10, uniform"
 )gp");
   e.figure(
@@ -160,7 +161,8 @@ set key outside bottom center horizontal
 plot "saturation.csv" using 1:8:9 with filledcurves lt 2 title "", "" using 1:18:19 with filledcurves lt 1 title "", \
      "" using 1:10:11 with filledcurves lt 2 fs transparent solid 0.5 title "", \
      "" using 1:20:21 with filledcurves lt 1 fs transparent solid 0.5 title "", \
-     "" using 1:7 with linespoints lt 2 title "unscaled, mean", "" using 1:17 with linespoints lt 1 title "scaled, mean", \
+     "" using 1:7 with linespoints lt 2 title "unscaled, mean", \
+     "" using 1:17 with linespoints lt 1 title "scaled, mean", \
      0.1 lt 5 title "1/10, uniform"
 )gp");
 }

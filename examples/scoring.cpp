@@ -159,7 +159,8 @@ array name[4] = ["dot, q·k", "scaled dot, q·k/√d", "additive, wᵀtanh(W_q·
 do for [f=1:4] {
   set title name[f] noenhanced
   plot "scoring_weights.csv" using 1:2:f+2 with image pixels, \
-       "" using 1:2:(sprintf("%.3f", column(f+2))):(column(f+2) > 0.6 ? 0xffffff : 0) with labels font ",10" tc rgb variable
+       "" using 1:2:(sprintf("%.3f", column(f+2))):(column(f+2) > 0.6 ? 0xffffff : 0) \
+       with labels font ",10" tc rgb variable
 }
 unset multiplot
 )gp",
@@ -329,9 +330,9 @@ void measure_a_sequence(experiment& e) {
                                   "it keeps O alone",
                                   share));
   e.table("scoring_sequence", {"n", "QKᵀ", "softmax", "A·V", "fast kernel: all three", "plain", "kernel"}, rows);
-  e.figure(
-      "scoring_sequence",
-      R"gp(set multiplot layout 1,2 title "Time and memory of plain loops grow with n², memory of the fast kernel with n (log scales)"
+  e.figure("scoring_sequence",
+           R"gp(set multiplot layout 1,2 \
+  title "Time and memory of plain loops grow with n², memory of the fast kernel with n (log scales)"
 set logscale x 2
 set logscale y 10
 set format y "10^{%T}"
@@ -346,7 +347,7 @@ plot "scoring_sequence.csv" using 1:6 with linespoints lt 2 title "S, A and O, p
      "" using 1:7 with linespoints lt 1 title "O, fast kernel"
 unset multiplot
 )gp",
-      {900, 460});
+           {900, 460});
 }
 
 }  // namespace

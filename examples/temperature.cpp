@@ -77,8 +77,10 @@ set format x "%g"
 set ylabel "weight, or entropy (nats)"
 set yrange [0:1.2]
 set key outside right center vertical
-plot "temperature.csv" using 1:2 with lines lt 1 title "weight of 2", "" using 1:3 with lines lt 2 title "weight of 1", \
-     "" using 1:4 with lines lt 3 title "weight of 0.1", "" using 1:5 with lines lt 4 title "entropy", log(3) lt 5 title "ln 3"
+plot "temperature.csv" using 1:2 with lines lt 1 title "weight of 2", \
+     "" using 1:3 with lines lt 2 title "weight of 1", \
+     "" using 1:4 with lines lt 3 title "weight of 0.1", "" using 1:5 with lines lt 4 title "entropy", \
+     log(3) lt 5 title "ln 3"
 )gp");
   e.figure("temperature_gradient",
            std::string(axes) + R"gp(set title "∂p/∂(s/T) vanishes where one key has all the weight"
@@ -86,7 +88,8 @@ set ylabel "entry of the softmax Jacobian"
 set yrange [-0.3:0.3]
 set key outside right center vertical
 plot "temperature.csv" using 1:6 with lines lt 1 title "p_1(1−p_1)", "" using 1:7 with lines lt 2 title "p_2(1−p_2)", \
-     "" using 1:8 with lines lt 3 title "p_3(1−p_3)", "" using 1:9 with lines lt 4 title "−p_1p_2", "" using 1:10 with lines lt 5 title "−p_1p_3"
+     "" using 1:8 with lines lt 3 title "p_3(1−p_3)", "" using 1:9 with lines lt 4 title "−p_1p_2", \
+     "" using 1:10 with lines lt 5 title "−p_1p_3"
 )gp");
 }
 

@@ -280,7 +280,8 @@ size = 4 * count
 random.seed(1)
 drawn = array.array("f", [random.gauss(0, 1) for _ in range(65537)] * (count // 65537 + 1))[:count].tobytes()
 ones = array.array("f", [1.0]).tobytes() * count
-head = {name: {"dtype": "F32", "shape": [1, 16, 4096, 64], "data_offsets": [at * size, (at + 1) * size]} for at, name in enumerate("qkvo")}
+head = {name: {"dtype": "F32", "shape": [1, 16, 4096, 64], "data_offsets": [at * size, (at + 1) * size]}
+        for at, name in enumerate("qkvo")}
 text = json.dumps(head).encode()
 open("large.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + 2 * drawn + 2 * ones)
 )");
@@ -329,8 +330,8 @@ TEST_CASE("explain's weights add up and its worst error is verify's", "[unit]") 
   write("make.py", R"(import json, struct
 q, k, v, o = [1.0], [0.0, 1.0986122886681098], [0.0, 4.0], [3.0]
 def tensor(x, shape, at): return {"dtype": "F64", "shape": shape, "data_offsets": [at, at + 8 * len(x)]}
-head = {"q": tensor(q, [1,1,1,1], 0), "k": tensor(k, [1,1,2,1], 8), "v": tensor(v, [1,1,2,1], 24), "o": tensor(o, [1,1,1,1], 40),
-        "sinks": tensor([0.0], [1], 48)}
+head = {"q": tensor(q, [1,1,1,1], 0), "k": tensor(k, [1,1,2,1], 8), "v": tensor(v, [1,1,2,1], 24),
+        "o": tensor(o, [1,1,1,1], 40), "sinks": tensor([0.0], [1], 48)}
 text = json.dumps(head).encode()
 open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<7d", *q, *k, *v, *o, 0.0))
 )");

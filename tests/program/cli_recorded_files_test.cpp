@@ -185,7 +185,8 @@ numbers = lambda count, step: struct.pack("<%df" % count, *[(at * step % 7 - 3) 
 for p in ("a.", "b."):
     t[p + "q"] = ["F32", [1, 2, 2, 2], numbers(8, 3)]
     t[p + "k"], t[p + "v"] = ["F32", [3, 2, 2, 2], numbers(24, 5)], ["F32", [3, 2, 2, 2], numbers(24, 2)]
-    t[p + "block_table"], t[p + "k_lengths"] = ["I32", [1, 2], struct.pack("<2i", 2, 0)], ["I32", [1], struct.pack("<i", 4)])");
+    t[p + "block_table"] = ["I32", [1, 2], struct.pack("<2i", 2, 0)]
+    t[p + "k_lengths"] = ["I32", [1], struct.pack("<i", 4)])");
   REQUIRE(attest("solve inputs.safetensors --round f32 --out answers.safetensors").status == 0);
   REQUIRE(shell("python3 edit.py answers.safetensors outputs.safetensors "
                 "'t[\"a.o\"][2] = struct.pack(\"<f\", 3) + t[\"a.o\"][2][4:]'")

@@ -313,7 +313,8 @@ suites = root.findall('testsuite')
 print([s.get('name').split()[1] for s in suites], [len(s.findall('.//failure')) for s in suites])
 print([{p.get('name'): p.get('value') for p in s.find('properties')}['verdict'] for s in suites])
 print([s.get('tests') == str(len(s.findall('testcase'))) for s in suites])
-print([root.get(k) == str(sum(int(s.get(k)) for s in suites)) for k in ('tests', 'failures', 'errors', 'skipped')], root.get('tests'))
+print([root.get(k) == str(sum(int(s.get(k)) for s in suites)) for k in ('tests', 'failures', 'errors', 'skipped')],
+      root.get('tests'))
 )");
   CHECK(told == "['attest', 'mean_v.so'] [0, 2]\n['certified', 'refuted']\n[True, True]\n[True, True, True, True] 6\n");
 }

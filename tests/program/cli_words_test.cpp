@@ -226,7 +226,8 @@ TEST_CASE("names of foreign tensors are listed to a limit", "[unit]") {
 content = open("right", "rb").read()
 length = struct.unpack("<Q", content[:8])[0]
 head, data = json.loads(content[8:8 + length]), content[8 + length:]
-for n in range(30000): head["layer%d.weight" % n] = {"dtype": "F32", "shape": [0], "data_offsets": [len(data), len(data)]}
+for n in range(30000):
+    head["layer%d.weight" % n] = {"dtype": "F32", "shape": [0], "data_offsets": [len(data), len(data)]}
 text = json.dumps(head).encode()
 open("many", "wb").write(struct.pack("<Q", len(text)) + text + data)
 )");
