@@ -1,5 +1,5 @@
-# attest_add_audit(target [NAME name] [SYMBOL symbol] [CONTRACT preset-or-file] [SEED n] [JUNIT folder] [TIMEOUT seconds]
-#                  [ARGUMENTS argument…])
+# attest_add_audit(target [NAME name] [SYMBOL symbol] [CONTRACT preset-or-file] [SEED n] [JUNIT folder]
+#                  [TIMEOUT seconds] [ARGUMENTS argument…])
 #
 # Adds the CTest test NAME (default audit.<target>), with the label `attest`. It runs `attest audit` on the shared
 # library or module <target>, which exports the function SYMBOL (default attest_attention) with the interface of

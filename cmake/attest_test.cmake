@@ -2,8 +2,8 @@
 # One CTest test, on every machine: where one of its NEEDS (test_needs.cmake) is missing, it is skipped and says so.
 # `./attest test` builds what the chosen tests run: the targets that COMMAND names and those in TARGETS.
 # The limit of time ends a test that hangs; it is wide, since sanitizers and busy machines are slow. No test asserts
-# wall-clock time. A script that finds out by itself that it must be skipped ends with 77 and gets SKIP_RETURN_CODE; a program of
-# Catch2 must not have it, since its exit status is the number of failed assertions.
+# wall-clock time. A script that finds out by itself that it must be skipped ends with 77 and gets SKIP_RETURN_CODE; a
+# program of Catch2 must not have it, since its exit status is the number of failed assertions.
 function(attest_add_test name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "TIMEOUT" "LABELS;COMMAND;NEEDS;TARGETS")
   if(NOT ARG_TIMEOUT)

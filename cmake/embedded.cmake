@@ -1,7 +1,8 @@
-# Included where attest is a part of another project's build, by add_subdirectory or FetchContent. What that project set for
-# its own targets does not fit attest's; the changes below hold in attest's folders alone.
+# Included where attest is a part of another project's build, by add_subdirectory or FetchContent. What that project set
+# for its own targets does not fit attest's; the changes below hold in attest's folders alone.
 
-# The program finds its runner, its kernels and its data by where they lie in attest's own binary directory, and by name.
+# The program finds its runner, its kernels and its data by where they lie in attest's own binary directory, and by
+# name.
 foreach(kind IN ITEMS RUNTIME LIBRARY ARCHIVE)
   set(CMAKE_${kind}_OUTPUT_DIRECTORY "")
   foreach(config IN LISTS CMAKE_CONFIGURATION_TYPES CMAKE_BUILD_TYPE)
@@ -11,8 +12,8 @@ foreach(kind IN ITEMS RUNTIME LIBRARY ARCHIVE)
   endforeach()
 endforeach()
 
-# The libraries that the program loads export by attributes and by maps; and what is compiled for one SIMD target, or without
-# contraction, stays apart from the rest.
+# The libraries that the program loads export by attributes and by maps; and what is compiled for one SIMD target, or
+# without contraction, stays apart from the rest.
 set(CMAKE_C_VISIBILITY_PRESET default)
 set(CMAKE_CXX_VISIBILITY_PRESET default)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN OFF)

@@ -47,7 +47,8 @@ target_compile_options(attest_flags INTERFACE -Wall -Wextra -Wpedantic -Wconvers
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   target_compile_options(attest_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
-# g++ collects its garbage at 512 MiB instead of 128: a fifteenth of its time, for memory that a unit of templates needs anyway.
+# g++ collects its garbage at 512 MiB instead of 128: a fifteenth of its time, for memory that a unit of templates needs
+# anyway.
 target_compile_options(attest_flags INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
 if(ATTEST_SANITIZE)
   # A report names functions and lines; what else a debugger needs costs a seventh of the build.
@@ -67,8 +68,8 @@ function(attest_one_unit target)
   endif()
 endfunction()
 
-# attest_optimise_less(target): -O1, for code whose speed does not matter. There g++ 12 warns of overflow in correct uses of
-# std::string.
+# attest_optimise_less(target): -O1, for code whose speed does not matter. There g++ 12 warns of overflow in correct
+# uses of std::string.
 function(attest_optimise_less target)
   target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow>")

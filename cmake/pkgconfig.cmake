@@ -1,5 +1,5 @@
-# attest-NAME.pc for programs that are built without CMake. They are found where the installation lies now. Boost and DLPack,
-# which have no such files, are headers on the compiler's own path; the libraries of C++ want -std=c++20.
+# attest-NAME.pc for programs that are built without CMake. They are found where the installation lies now. Boost and
+# DLPack, which have no such files, are headers on the compiler's own path; the libraries of C++ want -std=c++20.
 file(RELATIVE_PATH up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 string(REGEX REPLACE "/$" "" up ${up})
 file(RELATIVE_PATH includes ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})

@@ -29,8 +29,8 @@ endif()
 add_custom_target(attest_wheel)
 add_dependencies(attest_wheel ${wheel_targets})
 
-# Each finds the libraries relative to its own folder, whatever LD_LIBRARY_PATH says: an RPATH, not a RUNPATH. The kernel's
-# process needs none of them.
+# Each finds the libraries relative to its own folder, whatever LD_LIBRARY_PATH says: an RPATH, not a RUNPATH. The
+# kernel's process needs none of them.
 foreach(target IN LISTS wheel_targets)
   set(folder ${wheel_modules})
   if(target STREQUAL attest)

@@ -14,7 +14,8 @@ libraries_python() {
 # Experiments are programs of examples/, in the order of the tour. Other examples are scripts that answer `attest gen`'s
 # cases with another library's kernel: SCRIPT CASES OUTPUTS.
 experiments() { sed -n 's/^attest_example(\([a-z_]*\).*/\1/p' "$root/examples/CMakeLists.txt"; }
-# Those in Python, which need what is no part of the set-up: NAME.py LIBRARY ATTEST [--out DIR]; status 77 where that is missing.
+# Those in Python, which need what is no part of the set-up: NAME.py LIBRARY ATTEST [--out DIR]; status 77 where that is
+# missing.
 trained=translate
 judged() { (cd "$root/examples" && ls verify_*.py | sed 's/^verify_//; s/\.py$//'); }
 

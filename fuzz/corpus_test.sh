@@ -1,5 +1,6 @@
 #!/bin/sh
-# The corpus of a fuzz target is what its script writes, twice the same, and every input that was found: no more and no less.
+# The corpus of a fuzz target is what its script writes, twice the same, and every input that was found: no more and no
+# less.
 #
 # Usage: fuzz/corpus_test.sh PYTHON SCRIPT REGRESSIONS CORPUS
 set -eu

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What each proof costs to compile: processor seconds and MiB, per compiler, against the limits.
-# proofs/compile_cost.sh [compiler ...]      default: g++ and clang++-19; prints a Markdown table; 1 where a limit is passed
+# proofs/compile_cost.sh [compiler ...]      default: g++ and clang++-19; prints a table; 1 where a limit is passed
 # proofs/compile_cost.sh --flags compiler    the options that attest::reference gives its users
 #
 # The contract: each proof within 60 s and 2 GiB, all within 240 s on two cores. Seconds refer to a machine on which g++
@@ -13,8 +13,8 @@ seconds_limit=60 mebibytes_limit=2048 total_limit=240 cores=2
 reference_tenths() { case $1 in *clang*) echo 36 ;; *) echo 15 ;; esac; }
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-# Wide integers in constant evaluation, which is what a proof's time goes to, without a header: it costs the same as long as
-# the compiler does. No edit of it, or the numbers above are measured anew.
+# Wide integers in constant evaluation, which is what a proof's time goes to, without a header: it costs the same as
+# long as the compiler does. No edit of it, or the numbers above are measured anew.
 reference_unit() {
   cat <<'END'
 struct wide { unsigned long long digit[8]{}; };
@@ -69,8 +69,8 @@ watch() {
   echo "$most"
 }
 
-# Tenths of processor seconds, KiB and the exit status of one compilation of source $2, into file $3. `times` in a shell of its own
-# counts the compiler alone.
+# Tenths of processor seconds, KiB and the exit status of one compilation of source $2, into file $3. `times` in a shell
+# of its own counts the compiler alone.
 measure() {
   local compiler=$1 source=$2 to=$3
   rm -f "$to" "$to".*  # of the compiler before

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What a fresh clone costs to build, in processor seconds: up to the first verdict (`./attest audit`, its run included), the
-# whole tree, a Python wheel, a fuzz target (where clang++-19 is installed), and each unit. docs/build.md has the results.
+# What a fresh clone costs to build, in processor seconds: up to the first verdict (`./attest audit`, its run included),
+# the whole tree, a Python wheel, a fuzz target (where clang++-19 is installed), and each unit. docs/build.md has the
+# results.
 # tests/build_time.sh [COMMIT ...]     default: HEAD; each in a clone of its own, in turn, without ccache
 # STEPS="first wheel" tests/build_time.sh     only these of: first whole wheel fuzz
 #

@@ -9,7 +9,8 @@
 #   --user    as another user, with sudo
 #   --keep    leave the system where it is, and say where
 # Environment: COMMANDS    other commands, one a line
-#              ATTEST_FRESH_CACHE  the folder that keeps the bare system (default: attest/ in $XDG_CACHE_HOME or ~/.cache)
+#              ATTEST_FRESH_CACHE  the folder that keeps the bare system (default: attest/ in $XDG_CACHE_HOME
+#              or ~/.cache)
 #              TMPDIR      where the system is made (default: /var/tmp); it takes some gigabytes
 # Exit status: 0 if every command ends with 0, 1 if one does not, 2 bad usage, 77 if no fresh system can be made here.
 set -euo pipefail
@@ -93,7 +94,8 @@ make_bare() {
   rm -rf --one-file-system "$scratch/bare"
 }
 
-# apt of the system fetches as apt of this machine does: from its mirrors if this is the same Debian, through its proxies.
+# apt of the system fetches as apt of this machine does: from its mirrors if this is the same Debian, through its
+# proxies.
 share_apt() {
   local of=$system/etc/apt proxy
   cp /etc/resolv.conf /etc/hosts "$system/etc/"

@@ -6,9 +6,9 @@
 # reference.bound_from_text see to that.)
 # tests/proof_sensitivity.sh [compiler [jobs [word]]]    1 if an edit passes unnoticed; a word: only lines that hold it
 # tests/proof_sensitivity.sh --check    compiles nothing: 1 if what an edit replaces is not in its file exactly once
-# Cost: four minutes before the first edit of the text, whose numbers are kept in a file; then about 3 s of processor time for
-# an edit, as bound_rows.cpp alone is compiled, with a precompiled header, and rows are read up to the first fault. All edits
-# take half an hour of processor time. Keep `|` out of them.
+# Cost: four minutes before the first edit of the text, whose numbers are kept in a file; then about 3 s of processor
+# time for an edit, as bound_rows.cpp alone is compiled, with a precompiled header, and rows are read up to the first
+# fault. All edits take half an hour of processor time. Keep `|` out of them.
 set -u
 shopt -u patsub_replacement 2>/dev/null
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -24,7 +24,8 @@ mapfile -t flags < <("$root/proofs/compile_cost.sh" --flags "$compiler")
 # of_text.txt: text | file of reference/bound | the same
 edits=$(cat "$root"/tests/proof_edits/of_proofs.txt "$root"/tests/proof_edits/of_text.txt)
 
-# What every edited bound_rows is linked with, the headers that no edit of reference/bound touches, and what the text says.
+# What every edited bound_rows is linked with, the headers that no edit of reference/bound touches, and what the text
+# says.
 prepare_text() {
   local include name
   mkdir "$scratch/text"

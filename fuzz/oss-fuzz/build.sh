@@ -1,7 +1,8 @@
 #!/bin/bash -eu
-# Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite ask: with their $CC $CXX $CFLAGS $CXXFLAGS $LIB_FUZZING_ENGINE,
-# from $SRC/attest, in $WORK, into $OUT. Programs in $OUT need the C and C++ libraries alone (ATTEST_SELF_CONTAINED).
-# .ci/check_fuzz_build runs this with the variables of both sanitizers and checks what came out.
+# Builds the fuzz targets as OSS-Fuzz and ClusterFuzzLite ask: with their $CC $CXX $CFLAGS $CXXFLAGS
+# $LIB_FUZZING_ENGINE, from $SRC/attest, in $WORK, into $OUT. Programs in $OUT need the C and C++ libraries alone
+# (ATTEST_SELF_CONTAINED). .ci/check_fuzz_build runs this with the variables of both sanitizers and checks what came
+# out.
 source=$SRC/attest
 build=$WORK/attest-$SANITIZER
 

@@ -6,8 +6,8 @@ Usage: fuzz/seeds/abi.py FOLDER
 import sys
 from pathlib import Path
 
-# b hk hq/hk n m d dv kind there broadcast gap seed threads [diagonal left right], then the bytes of version 2, then wrecks:
-# tensor what how…
+# b hk hq/hk n m d dv kind there broadcast gap seed threads [diagonal left right], then the bytes of version 2, then
+# wrecks: tensor what how…
 # kind: type + 4 where there are bytes of version 2 + 8 where the call is of version 1 nonetheless.
 CALLS = {
     "plain": [1, 0, 0, 3, 7, 4, 5, 0, 0, 0, 0, 1, 0],

@@ -58,7 +58,8 @@ CALLS["one_for_all"] = call(9, own=1, kinds=((STEPS, SMALL),))
 CALLS["plain_code"] = call(3, instruction_set=1)
 CALLS["other_code"] = call(3, instruction_set=2)
 
-# Wrecks: a tensor (0 out, 1 its LSE, then O and LSE of the parts), what, how. Numbers are indices of byte_source::number().
+# Wrecks: a tensor (0 out, 1 its LSE, then O and LSE of the parts), what, how. Numbers are indices of
+# byte_source::number().
 (NDIM, SHAPE, STRIDE, CODE, TYPE_BITS, LANES, DEVICE, NO_DATA, NO_SHAPE, NO_STRIDES, ABSENT, OFFSET, MEMORY) = (
     0, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14)
 AXIS, BITS, SPECIAL, VERSION, THREADS, PARTS, RESERVED, NO_O, NO_LSE, NULL_O, NULL_LSE, OTHER, NO_CALL = (

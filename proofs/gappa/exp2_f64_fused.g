@@ -2,9 +2,9 @@
 # tests/proofs/exp2_script_test.cpp holds every line to the code: coefficients, order of evaluation, bounds.
 #
 # s is what the code computes, x the same without rounding, w = 2·2^r; p and its polynomial are doubled, as in the code.
-# That x is within 25/64 u of w is the hypothesis: proofs/fast/algorithm/exp2_polynomial_proof.cpp proves it. Scaling by 2^(n−1) is
-# exact. rnd underflows gradually where the kernel flushes to zero: no product below is subnormal unless |r| < 2^−100,
-# and then both make p = 2.
+# That x is within 25/64 u of w is the hypothesis: proofs/fast/algorithm/exp2_polynomial_proof.cpp proves it. Scaling by
+# 2^(n−1) is exact. rnd underflows gradually where the kernel flushes to zero: no product below is subnormal unless |r|
+# < 2^−100, and then both make p = 2.
 
 @rnd = float<ieee_64, ne>;
 r = rnd(any);

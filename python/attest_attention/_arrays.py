@@ -141,7 +141,7 @@ def _jax_device(jax: Any, device: str | None) -> Any:
         raise ValueError(f"device: jax has no {device!r}: {why}") from why
 
 
-# --- DLPack, for what NumPy's own reader does not take: bfloat16, and devices -------------------------------------------
+# --- DLPack, for what NumPy's own reader does not take: bfloat16, and devices -----------------------------------------
 
 
 class DLDevice(ctypes.Structure):
@@ -213,7 +213,7 @@ def _from_dlpack(array: Any) -> Tensor:
     return Tensor(np.array(there.data, order="C"), there.dtype)
 
 
-# --- layouts ------------------------------------------------------------------------------------------------------------
+# --- layouts ----------------------------------------------------------------------------------------------------------
 
 
 def swapped(array: Array) -> Array:

@@ -235,7 +235,7 @@ def _allowed(*specs: str | None) -> list[str]:
     return [word for path in least for word in ("--allow", f"read:{path}")]
 
 
-# --- running the program --------------------------------------------------------------------------------------------------
+# --- running the program ----------------------------------------------------------------------------------------------
 
 
 def _run(words: Words, files: dict[str, str | os.PathLike[str] | None], progress: bool | None, *,

@@ -229,7 +229,7 @@ class Call(Parameters, LaterTensors):
             inside &= offset <= self.right
         return inside
 
-    # --- masks in the forms that libraries take -------------------------------------------------------------------------
+    # --- masks in the forms that libraries take -----------------------------------------------------------------------
 
     def visible(self) -> Array | None:
         """Mask and band in one, Boolean [b|1, hq|1, n|1, m], or None where every key is visible."""
@@ -258,7 +258,8 @@ class Call(Parameters, LaterTensors):
         return np.broadcast_to(mask.sum(axis=(1, 2, 3)), (self.b,))
 
 
-# What an adapter looks at by asking a call for an attribute: the tensors and numbers of version 2, the latter also in the band.
+# What an adapter looks at by asking a call for an attribute: the tensors and numbers of version 2, the latter also in
+# the band.
 _LOOKS_AT = {**{name: name for name in (*LATER, "align")}, "band_mask": "align", "visible": "align"}
 
 

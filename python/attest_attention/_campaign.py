@@ -273,7 +273,8 @@ def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], wh
         sentence = f"{len(lacking)} of {len(tasks)} parts have no report; {undecided[0]}"
         return _unmerged(name, seed, [task for task in tasks if task not in lacking], undecided, sentence)
     file = where / "reports" / f"{key_of({'parts': [task.key for task in tasks]})}.json"
-    # The program does not know by itself that two commands are one kernel; here their words say so, as they do in a key.
+    # The program does not know by itself that two commands are one kernel; here their words say so, as they do in a
+    # key.
     one_kernel = ["--same-kernel"] if name.startswith("command:") else []
     done = run_program(["merge", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file), *one_kernel])
     if done.returncode not in (0, 1, 3):

@@ -96,7 +96,7 @@ def refuse_cast(*tensors: Any) -> None:
            "tensors that torch.autocast casts")
 
 
-# --- PyTorch -----------------------------------------------------------------------------------------------------------
+# --- PyTorch ----------------------------------------------------------------------------------------------------------
 
 
 def torch_sdpa(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_p: float = 0.0, is_causal: bool = False,
@@ -165,7 +165,7 @@ OPERATORS = ("_scaled_dot_product_flash_attention_for_cpu", "_scaled_dot_product
              "_scaled_dot_product_efficient_attention", "_scaled_dot_product_cudnn_attention")
 
 
-# --- flash_attn --------------------------------------------------------------------------------------------------------
+# --- flash_attn -------------------------------------------------------------------------------------------------------
 
 
 def band(inputs: dict[str, Any], causal: bool, sizes: Any) -> dict[str, int]:
@@ -223,7 +223,7 @@ def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: A
     return [one(i) for i in range(len(ends_q) - 1)]
 
 
-# --- transformers ------------------------------------------------------------------------------------------------------
+# --- transformers -----------------------------------------------------------------------------------------------------
 
 
 def transformers_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None,
@@ -269,7 +269,7 @@ def registered_attention(module: Any, query: Any, key: Any, value: Any, attentio
     return transformers_attention(module, query, key, value, attention_mask, scaling, dropout, is_causal=is_causal, **further)
 
 
-# --- JAX ---------------------------------------------------------------------------------------------------------------
+# --- JAX --------------------------------------------------------------------------------------------------------------
 
 
 def jax_attention(query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, *, scale: float | None = None,
@@ -300,7 +300,7 @@ def jax_attention(query: Any, key: Any, value: Any, bias: Any = None, mask: Any 
     return [Problem(inputs, outputs, scale=scale, left=int(left), right=0 if is_causal else int(right))]
 
 
-# --- what is there -----------------------------------------------------------------------------------------------------
+# --- what is there ----------------------------------------------------------------------------------------------------
 
 NAMED = (("torch.nn.functional.scaled_dot_product_attention", torch_sdpa),
          ("torch.nn.attention.flex_attention.flex_attention", torch_flex),

@@ -156,8 +156,8 @@ def refuse_interrupted(report: dict[str, Any]) -> None:
         raise Interrupted(f"the audit was ended from outside: {left} were not asked")
 
 
-# Linux ends the child with the worker that started it (PR_SET_PDEATHSIG), also where that is killed: nothing is left behind,
-# and nothing judges beside the worker that takes the task over.
+# Linux ends the child with the worker that started it (PR_SET_PDEATHSIG), also where that is killed: nothing is left
+# behind, and nothing judges beside the worker that takes the task over.
 _WITH_PARENT = """
 import ctypes, os, sys
 ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)

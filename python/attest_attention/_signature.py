@@ -143,7 +143,7 @@ class Matched:
     def _default(self, role: str) -> Any:
         return self._defaults[self.parameters[role]]
 
-    # --- from a call to arguments -----------------------------------------------------------------------------------------
+    # --- from a call to arguments -------------------------------------------------------------------------------------
 
     def __call__(self, call: Call) -> Any:
         arguments = self._inputs(call)

@@ -303,7 +303,7 @@ def test_progress_is_shown_where_it_is_asked(capfd: pytest.CaptureFixture[str]) 
     assert capfd.readouterr().err == ""
 
 
-# --- isolation ------------------------------------------------------------------------------------------------------------
+# --- isolation --------------------------------------------------------------------------------------------------------
 
 
 def test_an_isolated_callable_is_certified() -> None:

@@ -312,7 +312,7 @@ def test_calls_from_several_threads_are_all_seen(library: Any) -> None:
     assert sorted(call.number for call in seen.calls) == list(range(80))
 
 
-# --- the choice --------------------------------------------------------------------------------------------------------
+# --- the choice -------------------------------------------------------------------------------------------------------
 
 
 def test_the_first_of_each_shape_is_kept(library: Any) -> None:

@@ -120,7 +120,7 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         assert done.returncode == status, done
 
 
-# --- recorded merges ------------------------------------------------------------------------------------------------------
+# --- recorded merges --------------------------------------------------------------------------------------------------
 
 
 def parts(dtype: Any = np.float32) -> tuple[Any, Any]:

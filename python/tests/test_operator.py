@@ -83,7 +83,7 @@ def test_isolated() -> None:
     assert report.verdict == "certified", report.text
 
 
-# --- what a callable is given ---------------------------------------------------------------------------------------------
+# --- what a callable is given -----------------------------------------------------------------------------------------
 
 
 def whole(values: Any) -> Any:
@@ -202,7 +202,7 @@ def test_lengths_that_are_all_of_the_room_say_nothing() -> None:
         Seen("q, k, v")(Call(x, x, x, k_lengths=whole([3, 2])))
 
 
-# --- adapters -------------------------------------------------------------------------------------------------------------
+# --- adapters ---------------------------------------------------------------------------------------------------------
 
 
 def test_an_adapter_that_does_not_look_at_a_tensor_has_not_answered() -> None:
@@ -249,7 +249,7 @@ def test_an_alignment_of_entries_of_one_size_is_a_diagonal() -> None:
     assert Matched(kernels.right, Options())(call).shape == (1, 1, 2, 4)
 
 
-# --- one call, as arrays --------------------------------------------------------------------------------------------------
+# --- one call, as arrays ----------------------------------------------------------------------------------------------
 
 
 def normal(*shape: int) -> Any:
@@ -353,7 +353,7 @@ def test_comparing_meets_sinks() -> None:
     assert all("/sinks/" in one.case and one.wrong == ["ignores"] for one in both.differences), both.text
 
 
-# --- recorded calls -------------------------------------------------------------------------------------------------------
+# --- recorded calls ---------------------------------------------------------------------------------------------------
 
 
 def test_a_paged_call_is_recorded_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -381,7 +381,7 @@ def test_sinks_of_transformers_are_recorded() -> None:
     assert "sink" not in problem.inputs
 
 
-# --- the examples ---------------------------------------------------------------------------------------------------------
+# --- the examples -----------------------------------------------------------------------------------------------------
 
 
 def test_a_runner_says_what_it_does_not_take(tmp_path: Path) -> None:

@@ -73,7 +73,8 @@ KERNELS = {
     "load_name_has_controls": ({RIGHT}, ""), "load_name_loops": ({ERROR}, "does not finish loading"),
     "load_end_loops": ({RIGHT}, ""), "load_sleeps": ({ERROR}, "uses no processor for 5 s"),
 }
-# They start as many processes and threads as their user may: another kernel of that user would then start none. Each runs alone.
+# They start as many processes and threads as their user may: another kernel of that user would then start none. Each
+# runs alone.
 ALONE = {"fork_bomb", "thousand_threads"}
 USERS = [0, NOBODY] if os.geteuid() == 0 else [os.geteuid()]
 SURROUNDINGS = [(user, namespaces) for user in USERS for namespaces in (True, False)]

@@ -75,8 +75,8 @@ def environment(**changed: str | None) -> dict[str, str]:
 
 
 MIB = 1 << 20
-# What is limited, what the process begins with, and its end: as usual where no status is named. With neither words nor a
-# status any end is right that is no other verdict, no crash and no silence: it depends on the machine.
+# What is limited, what the process begins with, and its end: as usual where no status is named. With neither words nor
+# a status any end is right that is no other verdict, no crash and no silence: it depends on the machine.
 USUAL, ANY = "", None
 LIMITS = [
     ("no descriptors", dict(preexec_fn=limit(resource.RLIMIT_NOFILE, 8)), 2, "no channel to it: Too many open files"),

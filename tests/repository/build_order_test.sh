@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two ./attest in one checkout: which targets each word builds, and who waits for whom. cmake, ctest, flock and sleep are small
-# scripts that write down what happens, so that the order of events is asserted and no time is measured.
+# Two ./attest in one checkout: which targets each word builds, and who waits for whom. cmake, ctest, flock and sleep
+# are small scripts that write down what happens, so that the order of events is asserted and no time is measured.
 set -eu
 source=$(dirname -- "$(dirname -- "$(dirname -- "$(readlink -f -- "$0")")")")
 world=$(mktemp -d)
@@ -26,7 +26,8 @@ program() {
 echo 'shift 3; for package; do echo installed $package; done' | program dpkg-query
 echo 'echo 2' | program getconf
 
-# `cmake --build TREE --target T... [-- -n]`, and configuring. Building `all` needs the lock, and so does everything else.
+# `cmake --build TREE --target T... [-- -n]`, and configuring. Building `all` needs the lock, and so does everything
+# else.
 program cmake <<END
 if [ "\$1" != --build ]; then
   echo configure >>"$did"

@@ -219,8 +219,8 @@ expect 2 "a fuzz target, on a machine whose apt-get installs nothing" fuzz cli
 has_done 'install --yes --no-remove cmake .*clang-19 libclang-rt-19-dev llvm-19 python3$' "a fuzz target"
 has_not_done 'catch2\|rapidcheck\|mpf\|arb\|gappa\|jsonschema\|numpy' "a fuzz target"
 
-# .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else libstdc++.
-# Only the choice is asked: the script that would build says what it was given, and fails.
+# .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else
+# libstdc++. Only the choice is asked: the script that would build says what it was given, and fails.
 mkdir -p "$world/a checkout/.ci"
 cp "$source/.ci/check_fuzz_build" "$world/a checkout/.ci/"
 for tool in bash ln sort; do ln -sf "$(command -v $tool)" "$world/bin/$tool"; done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# plant_test.sh KERNEL_PROMISES_TEST NAME…: with a mutant of the zoo in place of the built-in kernel the properties fail, crash
-# or hang (two minutes of processor time are enough); with an honest design (NAME starts with '+') they hold. `all` is the
-# whole zoo. Always the same draw.
+# plant_test.sh KERNEL_PROMISES_TEST NAME…: with a mutant of the zoo in place of the built-in kernel the properties
+# fail, crash or hang (two minutes of processor time are enough); with an honest design (NAME starts with '+') they
+# hold. `all` is the whole zoo. Always the same draw.
 set -u
 test=$1
 shift
