@@ -5,10 +5,10 @@
     bench/peers.py LIBRARY [the same]                                    with any Python that has numpy
 
 Runs torch, onnxruntime + onnx and openvino, as far as they are installed. Every answer is compared with attest's before
-it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call, and
-who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache was read
-in between. A ratio is the peer's best time over attest's (above 1: attest is ahead); the ratio of the medians is in
-brackets. Writes peers.md, peers.json, and peers.png with matplotlib.
+it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call,
+and who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache
+was read in between. A ratio is the peer's best time over attest's (above 1: attest is ahead); the ratio of the medians
+is in brackets. Writes peers.md, peers.json, and peers.png with matplotlib.
 """
 import argparse
 import ctypes
@@ -64,7 +64,8 @@ SHAPES = [
     Shape("2 threads decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.1, threads=2),
     Shape("2 threads decode m=4096 32 heads on 8 d=128", 32, 1, 4096, 128, 1.0, threads=2, kv_heads=8),
     Shape("bf16 n=m=2048 d=64", 8, 2048, 2048, 64, 1.0, bf16=True),
-    *(Shape(f"bf16 {by} {name}", *size, 1.0, bf16=True, by=by, **more) for by in ("dot", "tiles") for name, size, more in (
+    *(Shape(f"bf16 {by} {name}", *size, 1.0, bf16=True, by=by, **more) for by in ("dot", "tiles")
+      for name, size, more in (
         ("n=m=2048 d=64", (8, 2048, 2048, 64), {}),
         ("n=m=512 d=64", (8, 512, 512, 64), {}),
         ("n=m=64 d=64", (8, 64, 64, 64), {}),
@@ -205,7 +206,8 @@ def measured(library, shape, peers, seconds, evict):
     """Seconds of each call by name, warm and cold: each once in a round, at least five rounds of either."""
     random = np.random.default_rng(1)
     made = [random.standard_normal((1, h, rows, shape.d), dtype=np.float32)
-            for h, rows in ((shape.heads, shape.n), (shape.kv_heads or shape.heads, shape.m), (shape.kv_heads or shape.heads, shape.m))]
+            for h, rows in ((shape.heads, shape.n), (shape.kv_heads or shape.heads, shape.m),
+                            (shape.kv_heads or shape.heads, shape.m))]
     if shape.bf16:
         made = [cut_to_bf16(x) for x in made]
     runs = {"attest": attest_run(library, shape, *made)}
@@ -254,7 +256,8 @@ def draw(table, versions, path):
     figure, axes = pyplot.subplots(figsize=(9, 0.55 * len(table) + 1.5), layout="constrained")
     for at, peer in enumerate(versions):
         places = [row + (at - (len(versions) - 1) / 2) * 0.25 for row in range(len(table))]
-        axes.barh(places, [over(row, "warm", "best", [peer]) or 0 for row in table], 0.23, color=colours[peer], label=versions[peer])
+        axes.barh(places, [over(row, "warm", "best", [peer]) or 0 for row in table], 0.23, color=colours[peer],
+                  label=versions[peer])
     axes.axvline(1, color="black", linewidth=1)
     axes.set_yticks(range(len(table)), [row["shape"] for row in table])
     axes.invert_yaxis()
@@ -281,8 +284,10 @@ def main():
         def say(line):
             print(line, flush=True)
             print(line, file=file, flush=True)
-        say(f"{datetime.date.today()}, {name}, data caches of {' / '.join(map(str, caches)) or '?'} KiB; {', '.join(peers.values())}\n")
-        say("| shape | attest ms: warm, cold |" + "".join(f" {peer}: warm, cold |" for peer in peers) + " over the best: warm, cold | wanted |")
+        say(f"{datetime.date.today()}, {name}, data caches of {' / '.join(map(str, caches)) or '?'} KiB; "
+            f"{', '.join(peers.values())}\n")
+        say("| shape | attest ms: warm, cold |" + "".join(f" {peer}: warm, cold |" for peer in peers)
+            + " over the best: warm, cold | wanted |")
         say("|---|---|" + "---|" * len(peers) + "---|---|")
         for shape in SHAPES:
             if asked.only not in shape.name or (shape.by == "tiles" and not has_amx()):
@@ -303,7 +308,8 @@ def main():
                     cells.append("—" if best is None else f"{best:.2f} ({median:.2f})")
                 return ", ".join(cells)
             own = ", ".join(f"{row[state]['attest']['best'] * 1e3:.3f}" for state in ("warm", "cold"))
-            say(f"| {shape.name} | {own} |" + "".join(f" {ratios([p])} |" for p in peers) + f" {ratios(peers)} | {shape.wanted:.2f} |")
+            say(f"| {shape.name} | {own} |" + "".join(f" {ratios([p])} |" for p in peers)
+                + f" {ratios(peers)} | {shape.wanted:.2f} |")
     with open(os.path.join(asked.out, "peers.json"), "w", encoding="utf-8") as file:
         json.dump({"date": str(datetime.date.today()), "processor": name, "data_caches_KiB": caches, "versions": peers,
                    "rows": table}, file, indent=1)

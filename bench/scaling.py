@@ -21,8 +21,10 @@ def main(source, target):
     for threads, colour in ((1, "#0072b2"), (2, "#d55e00")):
         mine = sorted((row for row in one_head if row["threads"] == threads), key=lambda row: row["n"])
         n = [row["n"] for row in mine]
-        times.plot(n, [row["real_time"] for row in mine], "o-", color=colour, label=f"{threads} thread{'s' * (threads > 1)}")
-        memory.plot(n, [row["plan_MiB"] for row in mine], "o-", color=colour, label=f"{threads} thread{'s' * (threads > 1)}")
+        times.plot(n, [row["real_time"] for row in mine], "o-", color=colour,
+                   label=f"{threads} thread{'s' * (threads > 1)}")
+        memory.plot(n, [row["plan_MiB"] for row in mine], "o-", color=colour,
+                    label=f"{threads} thread{'s' * (threads > 1)}")
     n = sorted({row["n"] for row in one_head})
     first = min(row["real_time"] for row in one_head if row["n"] == n[-1] and row["threads"] == 1)
     times.plot(n, [first * (x / n[-1]) ** 2 for x in n], ":", color="grey", label="n²")

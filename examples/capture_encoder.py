@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The attention of a sentence encoder, recorded while it runs and judged: capture_encoder.py [FILE.safetensors]. Needs torch.
+"""The attention of a sentence encoder, recorded while it runs and judged: capture_encoder.py [FILE]. Needs torch.
 
-An encoder of the shape of all-MiniLM-L6 (6 layers, 12 heads, d = 32, widths 384 and 1536), its weights drawn, on sentences of
-different lengths. attest records the calls of torch's attention function and judges every element of what it returned, under
-the preset f32 and under the contract of PyTorch's CPU kernel, which is sharper.
+An encoder of the shape of all-MiniLM-L6 (6 layers, 12 heads, d = 32, widths 384 and 1536), its weights drawn, on
+sentences of different lengths. attest records the calls of torch's attention function and judges every element of what
+it returned, under the preset f32 and under the contract of PyTorch's CPU kernel, which is sharper.
 """
 import contextlib
 import pathlib
@@ -56,7 +56,8 @@ class Encoder(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.words, self.places, self.norm = nn.Embedding(WORDS, WIDTH), nn.Embedding(LONGEST, WIDTH), nn.LayerNorm(WIDTH)
+        self.words, self.places = nn.Embedding(WORDS, WIDTH), nn.Embedding(LONGEST, WIDTH)
+        self.norm = nn.LayerNorm(WIDTH)
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
 
     def forward(self, words, present):
@@ -73,7 +74,8 @@ def main():
     batches = []
     for lengths in ([12, 7, 30, 21], [64, 128, 90, 3], [5]):
         longest = max(lengths)
-        batches.append((torch.randint(WORDS, (len(lengths), longest)), torch.arange(longest) < torch.tensor(lengths)[:, None]))
+        batches.append((torch.randint(WORDS, (len(lengths), longest)),
+                        torch.arange(longest) < torch.tensor(lengths)[:, None]))
 
     with torch.no_grad():
         alone = [encoder(*batch) for batch in batches]
@@ -83,7 +85,8 @@ def main():
     print(seen)
     print(f"{changed} of {len(batches)} batches of sentences changed by recording")
 
-    reports = [seen.verify(contract, findings="") for contract in ("f32", ROOT / "contracts" / "pytorch-cpu-flash-f32.json")]
+    reports = [seen.verify(contract, findings="")
+               for contract in ("f32", ROOT / "contracts" / "pytorch-cpu-flash-f32.json")]
     for report in reports:
         print(report.sentence)
     if len(sys.argv) > 1:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""One call of PyTorch's CPU attention, recorded: record_pytorch.py FILE, then attest verify FILE. Needs torch, safetensors."""
+"""A call of PyTorch's CPU attention: record_pytorch.py FILE, then attest verify FILE. Needs torch, safetensors."""
 import sys
 
 import torch

@@ -1,9 +1,9 @@
 # One encoder-decoder trained twice, with additive and with scaled dot-product attention: time, BLEU, weights.
-"""translate.py LIBRARY ATTEST [--out DIR]: the kernel's shared library and the program, as ./attest examples translate gives them.
+"""translate.py LIBRARY ATTEST [--out DIR]: the kernel's library and the program, as ./attest examples gives them.
 
-Source: Day 11, exercise E11.3. The documents do not contain the model and the data that it refers to (Day 10), so the model is the
-one of examples/support/translator.py and the data are examples/support/toy_language.py. Needs torch, numpy, safetensors, sacrebleu;
-with --out also matplotlib. Exits with 77 where one of them is missing.
+Source: Day 11, exercise E11.3. The documents do not contain the model and the data that it refers to (Day 10), so the
+model is the one of examples/support/translator.py and the data are examples/support/toy_language.py. Needs torch,
+numpy, safetensors, sacrebleu; with --out also matplotlib. Exits with 77 where one of them is missing.
 """
 import argparse
 import ctypes
@@ -55,7 +55,8 @@ class Words:
         self.number = {word: n for n, word in enumerate(self.words) if word}
 
     def padded(self, sentences, begin_and_end):
-        rows = [[BEGIN] * begin_and_end + [self.number[w] for w in words] + [END] * begin_and_end for words in sentences]
+        rows = [[BEGIN] * begin_and_end + [self.number[w] for w in words] + [END] * begin_and_end
+                for words in sentences]
         longest = max(map(len, rows))
         return torch.tensor([row + [PAD] * (longest - len(row)) for row in rows])
 
@@ -77,7 +78,8 @@ class Trained:
         for batch in order.split(BATCH):
             src, tgt = source[batch], target[batch]
             src, tgt = src[:, :int((src != PAD).sum(1).max())], tgt[:, :int((tgt != PAD).sum(1).max())]
-            loss = torch.nn.functional.cross_entropy(self.model(src, tgt).flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=PAD)
+            loss = torch.nn.functional.cross_entropy(self.model(src, tgt).flatten(0, 1), tgt[:, 1:].flatten(),
+                                                     ignore_index=PAD)
             self.optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -114,14 +116,16 @@ def judged(attest, recorded, check):
         path = os.path.join(folder, "steps.safetensors")
         save_file(recorded, path)
         ran = subprocess.run([attest, "verify", path, "--findings", ""], capture_output=True, text=True, check=False)
-    print("".join(f"    {line}\n" for line in ran.stdout.splitlines() if line.startswith(("CERTIFIED", "REFUTED", "UNDECIDED"))), end="")
+    print("".join(f"    {line}\n" for line in ran.stdout.splitlines()
+                  if line.startswith(("CERTIFIED", "REFUTED", "UNDECIDED"))), end="")
     check(ran.returncode == 0, "attest verify certifies every output and weight that the kernel gave")
 
 
 class Compared:
-    """Of the weights for the words of all translations: `right[name][kind]`, how often the largest lies on the word it comes from, of
-    the kinds content, grammar (articles and the ending of the plural) and all; `same`, how often it lies on the same word with both
-    models; `moved`, the mean share of weight that would have to move to make the two equal; `chance`, the share of right by chance."""
+    """Of the weights for the words of all translations: `right[name][kind]`, how often the largest lies on the word it
+    comes from, of the kinds content, grammar (articles and the ending of the plural) and all; `same`, how often it lies
+    on the same word with both models; `moved`, the mean share of weight that would have to move to make the two equal;
+    `chance`, the share of right by chance."""
 
     def __init__(self, weights, test):
         self.words = dict(all=0, content=0, grammar=0)
@@ -147,9 +151,11 @@ def train(data, source_words, target_words, check):
     target = target_words.padded([t for _, t, _ in data["train"]], True)
     develop = source_words.padded([s for s, _, _ in data["develop"]], False)
     wanted = [" ".join(t) for _, t, _ in data["develop"]]
-    both = {name: Trained(kind, source_words, target_words) for name, kind in zip(NAMES, (AdditiveAttention, DotAttention))}
+    both = {name: Trained(kind, source_words, target_words)
+            for name, kind in zip(NAMES, (AdditiveAttention, DotAttention))}
     first, second = (both[name].model.state_dict() for name in NAMES)
-    check(all(torch.equal(first[key], second[key]) for key in first if key in second and not key.startswith("attention")),
+    check(all(torch.equal(first[key], second[key]) for key in first if key in second
+              and not key.startswith("attention")),
           "all but the attention begins with the same numbers in both")
     order = torch.Generator().manual_seed(SEED)
     print("  epoch   loss additive   dot      BLEU additive   dot      seconds additive   dot")
@@ -163,7 +169,8 @@ def train(data, source_words, target_words, check):
         print(f"  {epoch + 1:5} {a.losses[-1]:15.4f} {d.losses[-1]:7.4f} {a.bleu[-1]:16.1f} {d.bleu[-1]:7.1f}"
               f" {a.seconds[-1]:17.2f} {d.seconds[-1]:7.2f}", flush=True)
     for name in NAMES:
-        check(both[name].losses[-1] < both[name].losses[0] / 20, f"{name}: the loss falls below a twentieth of that of the first epoch")
+        check(both[name].losses[-1] < both[name].losses[0] / 20,
+              f"{name}: the loss falls below a twentieth of that of the first epoch")
     return both
 
 
@@ -181,10 +188,12 @@ def main():
     for name, count in SENTENCES.items():
         data[name], at = drawn[at:at + count], at + count
     source_words, target_words = Words([s for s, _, _ in drawn]), Words([t for _, t, _ in drawn])
-    print(f"  {len(drawn)} different sentences of {min(len(s) for s, _, _ in drawn)} to {max(len(s) for s, _, _ in drawn)} words;"
+    print(f"  {len(drawn)} different sentences of {min(len(s) for s, _, _ in drawn)} to "
+          f"{max(len(s) for s, _, _ in drawn)} words;"
           f" {len(source_words.number)} words and {len(target_words.number)} of the other language. The first:")
     print(f"    {' '.join(drawn[0][0])}\n    {' '.join(drawn[0][1])}")
-    check(all(len(t) == len(o) and max(o) < len(s) for s, t, o in drawn), "each translated word comes from a word of the source")
+    check(all(len(t) == len(o) and max(o) < len(s) for s, t, o in drawn),
+          "each translated word comes from a word of the source")
 
     print(f"\n2. The same model with two attentions, {EPOCHS} epochs over {SENTENCES['train']} sentences")
     both = train(data, source_words, target_words, check)
@@ -218,11 +227,14 @@ def main():
     seen = Compared(weights, data["test"])
     print("  The largest weight is on the word that the translated word comes from:")
     for name, right in seen.right.items():
-        print(f"  {name}: for {100 * right['content']:.1f} % of {seen.words['content']} nouns, verbs, adjectives and prepositions,"
+        print(f"  {name}: for {100 * right['content']:.1f} % of {seen.words['content']} nouns, verbs, adjectives and "
+              "prepositions,"
               f" {100 * right['grammar']:.1f} % of {seen.words['grammar']} articles and endings")
-        check(right["all"] > 2 * seen.chance, f"{100 * right['all']:.1f} % of all, more than twice of {100 * seen.chance:.1f} %, the share"
+        check(right["all"] > 2 * seen.chance,
+              f"{100 * right['all']:.1f} % of all, more than twice of {100 * seen.chance:.1f} %, the share"
               " by chance")
-    print(f"  Both look at the same word most for {100 * seen.same:.1f} %; to make their weights equal, {100 * seen.moved:.1f} % of weight"
+    print(f"  Both look at the same word most for {100 * seen.same:.1f} %; to make their weights equal, "
+          f"{100 * seen.moved:.1f} % of weight"
           " would have to move")
     sums = max(float((w[at, :len(t), :len(s)].sum(1) - 1).abs().max()) for w in weights.values()
                for at, (s, t, _) in enumerate(data["test"]))

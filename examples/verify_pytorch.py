@@ -5,8 +5,9 @@
     python3 verify_pytorch.py cases.safetensors outputs.safetensors
     attest verify cases.safetensors outputs.safetensors --report report.html
 
-Cases that scaled_dot_product_attention cannot express (softcap) or refuses get no output but a status: verify counts them as
-unsupported. The names of the problems are in the order in which they must be asked. Cases of bf16 need ml_dtypes, too.
+Cases that scaled_dot_product_attention cannot express (softcap) or refuses get no output but a status: verify counts
+them as unsupported. The names of the problems are in the order in which they must be asked. Cases of bf16 need
+ml_dtypes, too.
 """
 import collections
 import pathlib

@@ -4,7 +4,8 @@
     coverage_report.py ROOT PROFILE PROGRAM...      a merged profile, and the instrumented programs and libraries
 
 A program that holds a function without calling it has a record of its own for it, with no counts. llvm-cov keeps one
-record where it is given several programs, so each is asked by itself, and a line counts as run where any of them ran it.
+record where it is given several programs, so each is asked by itself, and a line counts as run where any of them ran
+it.
 """
 import collections
 import json

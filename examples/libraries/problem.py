@@ -8,7 +8,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 with contextlib.suppress(ImportError):
     import ml_dtypes  # noqa: F401  gives numpy the type bfloat16: without it, files of that type have no answers
 
-from attest_attention._call import LATER, Call, Unsupported, heeding, require  # noqa: E402,F401  for variants of their own files
+# For variants of their own files.
+from attest_attention._call import LATER, Call, Unsupported, heeding, require  # noqa: E402,F401
 
 
 def prefixes(names):

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""A library's attention on the problems of a file: run_library.py VARIANT CASES OUTPUTS, then attest verify CASES OUTPUTS.
+"""A library's attention on a file's problems: run_library.py VARIANT CASES OUTPUTS, then attest verify CASES OUTPUTS.
 
     attest gen --seed 1 --out cases.safetensors                 (--abi 2: also sinks, packed and paged calls, and so on)
     python3 run_library.py pytorch-flash cases.safetensors outputs.safetensors
     attest verify cases.safetensors outputs.safetensors --contract contracts/pytorch-cpu-flash-f32.json
 
-The variants are the adapters of the package in python/; without arguments: their list. FILE.py:FUNCTION is a variant too;
-FUNCTION(call) returns o, or o and lse. Everything that is asked is derived from the file. The library runs in a process of its
-own, and in a new one after a crash. A problem without an answer has the metadata PREFIX.attest.status in OUTPUTS:
-`unsupported: ...` (the library has no argument for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy, safetensors and
-the library. --device cuda puts the tensors of PyTorch's variants there; after an error of that device the library's process is a
-new one, since what follows such an error on a GPU is answered by the same error.
+The variants are the adapters of the package in python/; without arguments: their list. FILE.py:FUNCTION is a variant
+too; FUNCTION(call) returns o, or o and lse. Everything that is asked is derived from the file. The library runs in a
+process of its own, and in a new one after a crash. A problem without an answer has the metadata PREFIX.attest.status in
+OUTPUTS: `unsupported: ...` (the library has no argument for it), `error: ...`, `killed: SIGNAL` or `hung`. Needs numpy,
+safetensors and the library. --device cuda puts the tensors of PyTorch's variants there; after an error of that device
+the library's process is a new one, since what follows such an error on a GPU is answered by the same error.
 """
 import argparse
 import collections
@@ -123,12 +123,14 @@ class Library:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="variants: " + " ".join(adapters.names()))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
+                                     epilog="variants: " + " ".join(adapters.names()))
     parser.add_argument("variant")
     parser.add_argument("cases")
     parser.add_argument("outputs")
     parser.add_argument("--seconds", type=float, default=60, help="for one problem, then it counts as hung")
-    parser.add_argument("--device", help="where the tensors go, for the variants of PyTorch and of what is built on it: cuda")
+    parser.add_argument("--device",
+                        help="where the tensors go, for the variants of PyTorch and of what is built on it: cuda")
     parser.add_argument("--only", default="", help="problems whose name contains this")
     asked = parser.parse_args()
     known = asked.variant in adapters.names()

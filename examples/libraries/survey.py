@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The table of docs/libraries.md, measured and written: survey.py ATTEST FOLDER [VARIANT ...].
 
-Makes the cases of seed 1 in FOLDER, asks each variant, judges its answers under the preset f32 and under its contract, and
-replaces its row between the marks of docs/libraries.md. Without variants: all of the table. Rows of others stay.
+Makes the cases of seed 1 in FOLDER, asks each variant, judges its answers under the preset f32 and under its contract,
+and replaces its row between the marks of docs/libraries.md. Without variants: all of the table. Rows of others stay.
 """
 import argparse
 import importlib.metadata
@@ -70,7 +70,8 @@ def report(attest, folder, variant, contract):
     """The report on a variant's answers under a contract."""
     path = folder / f"{variant}.json"
     judged = subprocess.run([attest, "verify", folder / "cases.safetensors", folder / f"{variant}.safetensors",
-                             "--contract", contract, "--findings", "", "--json", path], stdout=subprocess.DEVNULL, check=False)
+                             "--contract", contract, "--findings", "", "--json", path], stdout=subprocess.DEVNULL,
+                            check=False)
     if judged.returncode not in (0, 1, 3):
         sys.exit(f"attest verify ended with status {judged.returncode}")
     return json.loads(path.read_text())
@@ -81,8 +82,8 @@ def row(attest, folder, variant):
     contract, causes = VARIANTS[variant]
     runner = pathlib.Path(__file__).with_name("run_library.py")
     # On a busy machine, a call that JAX compiles first has taken a minute.
-    asked = subprocess.run([sys.executable, runner, variant, folder / "cases.safetensors", folder / f"{variant}.safetensors",
-                            "--seconds", "300"], check=False)
+    asked = subprocess.run([sys.executable, runner, variant, folder / "cases.safetensors",
+                            folder / f"{variant}.safetensors", "--seconds", "300"], check=False)
     if asked.returncode:
         sys.exit(f"{variant} could not be asked")
     preset, own = report(attest, folder, variant, "f32"), report(attest, folder, variant, ROOT / contract)
@@ -101,7 +102,8 @@ def written(page, rows, cases, calls):
     by_name = {cells[0].strip("`"): cells for cells in old if len(cells) == len(COLUMNS)} | rows
     table = [COLUMNS, ["---"] * len(COLUMNS), *(by_name[name] for name in VARIANTS if name in by_name)]
     body = [BEGIN, f"{cases:,} cases, {calls:,} calls. Measured on {processor()}, with {versions()}.", "",
-            *("| " + " | ".join(cells) + " |" if cells[0] != "---" else "|" + "|".join(cells) + "|" for cells in table), ""]
+            *("| " + " | ".join(cells) + " |" if cells[0] != "---" else "|" + "|".join(cells) + "|"
+              for cells in table), ""]
     return page[:begin] + "\n".join(body) + page[end:]
 
 

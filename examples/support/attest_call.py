@@ -34,8 +34,8 @@ def tensor(array):
 class AttestCall:
     """One call of a library's attest_attention, which may be run many times.
 
-    q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv] float32, or uint16 that holds bf16; mask uint8 [b|1, hq|1, n|1, m]. run()
-    returns o [b, hq, n, dv]; with want_weights, `weights` [b, hq, n, m] belong to the last run.
+    q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv] float32, or uint16 that holds bf16; mask uint8 [b|1, hq|1, n|1,
+    m]. run() returns o [b, hq, n, dv]; with want_weights, `weights` [b, hq, n, m] belong to the last run.
     """
 
     def __init__(self, library, q, k, v, mask=None, causal=False, threads=0, want_weights=False):

@@ -1,4 +1,4 @@
-"""A toy language: sentences that a grammar draws, their translation by rule, and the word that each translated word comes from.
+"""A toy language: sentences that a grammar draws, their translation by rule, and the word that each word comes from.
 
 The documents compare two attentions on a model and data of a "Day 10" that they do not contain, so the data are these.
 What the language asks of attention: an adjective follows its noun, the article comes last, and the verb ends its
@@ -6,10 +6,12 @@ clause. Both the noun and the verb say whether the subject is one or many, thoug
 """
 import random
 
-NOUNS = dict(cat="mik", dog="rof", bird="tiv", horse="haru", child="nelo", queen="resa", king="rego", bank="bor", river="flu",
-             tree="arbo", house="domi", boat="navo", stone="petro", lamp="lumo")
-VERBS = dict(see="vidu", find="trovi", follow="sekvi", help="helpi", hear="audu", carry="porti", love="amu", paint="kolori")
-ADJECTIVES = dict(red="roxa", old="maljun", small="eta", tall="alta", quiet="silen", young="juno", green="verda", bright="hela")
+NOUNS = dict(cat="mik", dog="rof", bird="tiv", horse="haru", child="nelo", queen="resa", king="rego", bank="bor",
+             river="flu", tree="arbo", house="domi", boat="navo", stone="petro", lamp="lumo")
+VERBS = dict(see="vidu", find="trovi", follow="sekvi", help="helpi", hear="audu", carry="porti", love="amu",
+             paint="kolori")
+ADJECTIVES = dict(red="roxa", old="maljun", small="eta", tall="alta", quiet="silen", young="juno", green="verda",
+                  bright="hela")
 PREPOSITIONS = dict(near="apud", under="sub", behind="post")
 ARTICLES = dict(the="la", a="un")
 MANY = "-oj"  # after a noun in the plural; a verb ends in -n then
@@ -18,7 +20,8 @@ GRAMMAR = {MANY, *ARTICLES.values()}  # the translated words that name nothing
 
 
 def noun_phrase(draw):
-    """The source words, the translated words, the place in the phrase that each of these comes from, and whether it is many."""
+    """The source words, the translated words, the place in the phrase that each of these comes from, and whether it is
+    many."""
     many = draw.random() < 0.4
     article = "the" if many else draw.choice(list(ARTICLES))
     noun = draw.choice(list(NOUNS))

@@ -9,8 +9,10 @@ MARKS = {"additive": "o", "scaled dot": "s"}
 def pyplot():
     import matplotlib
     matplotlib.use("svg")
-    matplotlib.rcParams.update({"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "attest", "axes.spines.top": False,
-                                "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd", "font.family": "sans-serif"})
+    matplotlib.rcParams.update({"font.size": 10, "svg.fonttype": "none", "svg.hashsalt": "attest",
+                                "axes.spines.top": False,
+                                "axes.spines.right": False, "axes.grid": True, "grid.color": "#dddddd",
+                                "font.family": "sans-serif"})
     from matplotlib import pyplot as made
     return made
 
@@ -51,8 +53,8 @@ def heatmaps(out, sentence, weights, right):
     figure, axes = pyplot().subplots(1, 2, figsize=(9, 4.6), layout="constrained", sharey=True)
     for panel, (name, rows) in zip(axes, weights.items()):
         shown = panel.imshow(rows[:len(target), :len(source)], cmap="Greys", vmin=0, vmax=1, aspect="auto")
-        panel.plot(origin, range(len(origin)), "s", markersize=13, markerfacecolor="none", markeredgecolor=COLOURS["scaled dot"],
-                   linestyle="none")
+        panel.plot(origin, range(len(origin)), "s", markersize=13, markerfacecolor="none",
+                   markeredgecolor=COLOURS["scaled dot"], linestyle="none")
         panel.set_title(f"{name}: right for {100 * right[name]['content']:.0f} % of content words,\n"
                         f"{100 * right[name]['grammar']:.0f} % of articles and endings", fontsize=9)
         panel.set_xlabel("key: word of the source")

@@ -42,7 +42,8 @@ class DotAttention(nn.Module):
 
 
 class Translator(nn.Module):
-    """A bidirectional GRU reads, a GRU writes: each word from the word before, the state, and what the state attends to."""
+    """A bidirectional GRU reads, a GRU writes: each word from the word before, the state, and what the state attends
+    to."""
 
     def __init__(self, source_words, target_words, attention, size, seed):
         super().__init__()
@@ -57,7 +58,8 @@ class Translator(nn.Module):
     def encode(self, source):
         """source [b, m], PAD after the end: what the decoder attends to, and its first state."""
         mask = source != PAD
-        packed = nn.utils.rnn.pack_padded_sequence(self.source(source), mask.sum(1), batch_first=True, enforce_sorted=False)
+        packed = nn.utils.rnn.pack_padded_sequence(self.source(source), mask.sum(1), batch_first=True,
+                                                   enforce_sorted=False)
         encoded, last = self.encoder(packed)
         encoded = nn.utils.rnn.pad_packed_sequence(encoded, batch_first=True, total_length=source.shape[1])[0]
         state = torch.tanh(self.bridge(torch.cat([last[0], last[1]], 1)))

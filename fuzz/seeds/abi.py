@@ -35,8 +35,8 @@ ALIGN, DROPOUT, LSE_BY_HEADS, BLOCK_SIZES = 1, 2, 4, 8
 BOTTOM_RIGHT = [4, 0, 1]  # diagonal 0, left unbounded, right 0
 
 
-def second(queries="dense", keys="dense", more=0, rest=0, *, b=3, n=4, m=9, kind=4, there=12, gap=0, band=(), blocks=0x15,
-           pool=0x29, draws=11):
+def second(queries="dense", keys="dense", more=0, rest=0, *, b=3, n=4, m=9, kind=4, there=12, gap=0, band=(),
+           blocks=0x15, pool=0x29, draws=11):
     """A call with fields of version 2. pool 0x29: two keys a page, ten pages or less, a column that no key needs."""
     return [b, 1, 1, n, m, 3, 2, kind, there | (128 if band else 0), 0, gap, 5, 0, *band,
             QUERIES[queries] + 4 * KEYS[keys], more, rest, blocks, pool, draws]
@@ -46,8 +46,9 @@ for queries in QUERIES:
     for keys in KEYS:
         number = QUERIES[queries] * 5 + KEYS[keys]
         CALLS[f"{queries}-{keys}"] = second(queries, keys, kind=4 + number % 4, draws=number)
-        CALLS[f"{queries}-{keys}-all"] = second(queries, keys, SINK | BLOCK_MASK, ALIGN | LSE_BY_HEADS, band=BOTTOM_RIGHT,
-                                                there=15, gap=number % 4, kind=4 + number // 4 % 4, draws=3 * number)
+        CALLS[f"{queries}-{keys}-all"] = second(queries, keys, SINK | BLOCK_MASK, ALIGN | LSE_BY_HEADS,
+                                                band=BOTTOM_RIGHT, there=15, gap=number % 4, kind=4 + number // 4 % 4,
+                                                draws=3 * number)
 CALLS |= {
     "sink": second(more=SINK),
     "sink_of_heads": second(more=SINK | SINK_OF_HEADS, kind=5),
@@ -79,7 +80,8 @@ CONTENTS, ONE_MORE, ONE_LESS, NUMBERS = 20, 22, 23, 24
 for name, form in WITH.items():
     tensor = TENSORS.index(name)
     for wreck in range(20):
-        CALLS[f"wreck-{name}-{wreck}"] = second(*form) + [tensor, wreck, (tensor * 3 + wreck) % 16, (wreck * 5 + 7) % 16]
+        CALLS[f"wreck-{name}-{wreck}"] = second(*form) + [tensor, wreck, (tensor * 3 + wreck) % 16,
+                                                          (wreck * 5 + 7) % 16]
     for value in range(9):  # the first numbers of abi_call.cpp: 0 1 2 3 5 16 17 −1 −2
         CALLS[f"contents-{name}-{value}"] = second(*form) + [tensor, CONTENTS, value % 4, value]
     for element in range(4):

@@ -1,4 +1,5 @@
-"""Seeds of the fuzz target drawn_shapes: forms of calls that models make, and edges of tiles.  usage: drawn_shapes.py FOLDER"""
+"""Seeds of the fuzz target drawn_shapes: forms of calls that models make, and edges of tiles.  usage: drawn_shapes.py
+FOLDER"""
 import pathlib
 import struct
 import sys
@@ -37,5 +38,6 @@ number = 0
 for b, hk, group, n, m, d, dv, features in SHAPES:
     for kind in range(4):
         number += 1
-        data = struct.pack("<BBBBHHHHIHBBBBI", b - 1, hk - 1, group - 1, kind, n, m, d - 1, dv - 1, features, 63, kind % 3, kind, 0, 0, number)
+        data = struct.pack("<BBBBHHHHIHBBBBI", b - 1, hk - 1, group - 1, kind, n, m, d - 1, dv - 1, features, 63,
+                           kind % 3, kind, 0, 0, number)
         (folder / f"{number:03}").write_bytes(data)

@@ -94,13 +94,15 @@ SEEDS = {
 
 
 def vectors(case: dict | None = None, **top) -> bytes:
-    base = {"name": "f32/x", "type": "f32", "flags": ["lse"], "sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1},
-           "scale": None, "softcap": "0x0p+0", "diagonal": 0, "left": -1, "right": -1, "q": ["0x1p+0"], "k": ["0x1p+0", "-0x1p-1"],
+    base = {"name": "f32/x", "type": "f32", "flags": ["lse"],
+            "sizes": {"b": 1, "hq": 1, "hk": 1, "n": 1, "m": 2, "d": 1, "dv": 1},
+           "scale": None, "softcap": "0x0p+0", "diagonal": 0, "left": -1, "right": -1, "q": ["0x1p+0"],
+            "k": ["0x1p+0", "-0x1p-1"],
            "v": ["nan", "inf"], "mask": {"shape": [1, 1, 1, 2], "values": [1, 0]}, "bias": None,
            "o": {"truth_lower": ["nan"], "truth_upper": ["nan"], "rounded": [None]},
            "lse": {"truth_lower": ["0x1p+0"], "truth_upper": ["0x1p+0"], "rounded": ["0x1p+0"]}}
-    return json.dumps({"attest": "vectors", "schema": 1, "check": "x", "flags": {"lse": "says"}, "cases": [{**base, **(case or {})}],
-                       **top}).encode()
+    return json.dumps({"attest": "vectors", "schema": 1, "check": "x", "flags": {"lse": "says"},
+                       "cases": [{**base, **(case or {})}], **top}).encode()
 
 
 def sized(**changes) -> dict:

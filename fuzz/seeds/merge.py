@@ -5,20 +5,21 @@ import sys
 
 F32, F64, BF16, F16 = range(4)
 # The kinds of LSE: near each other (normal to close), far apart (88 to low), special, and at the ends of the format.
-(NORMAL, EQUAL, CLOSE, FAR_88, FAR_95, LOW, ALL_EMPTY, SOME_EMPTY, SOME_NAN, SOME_INF, HUGE, TINY, WIDE, EXTREMES, STEPS,
- VANISHING) = range(16)
+(NORMAL, EQUAL, CLOSE, FAR_88, FAR_95, LOW, ALL_EMPTY, SOME_EMPTY, SOME_NAN, SOME_INF, HUGE, TINY, WIDE, EXTREMES,
+ STEPS, VANISHING) = range(16)
 # The kinds of O; with 8 more there are numbers where the LSE is −inf, too.
 SMALL, DIGITS, LARGE, SUBNORMAL, SOME_O_NAN, SOME_O_INF, SCALES, EDGES = range(8)
 
 
 def call(parts, b=2, hq=2, n=3, dv=5, own=None, type=F32, answer=None, lse=True, threads=1, instruction_set=0, seed=1,
          layouts=(), kinds=((NORMAL, SMALL),)):
-    """A sound call. layouts: of out, its LSE, and O and LSE of each of the `own` parts that have tensors; kinds: of theirs."""
+    """A sound call. layouts: of out, its LSE, and O and LSE of each of the `own` parts that have tensors; kinds: of
+    theirs."""
     own = min(parts, 4) if own is None else own
     own = max(own, 1)
     answer = type if answer is None else answer
-    header = [b, hq, n, *dv.to_bytes(2, "little"), *parts.to_bytes(2, "little"), own - 1, type + 4 * answer, lse + 2 * threads,
-              instruction_set, *seed.to_bytes(2, "little")]
+    header = [b, hq, n, *dv.to_bytes(2, "little"), *parts.to_bytes(2, "little"), own - 1, type + 4 * answer,
+              lse + 2 * threads, instruction_set, *seed.to_bytes(2, "little")]
     places = 2 + 2 * own
     layouts = [*layouts, *[0] * places][:places]
     kinds = [kinds[part % len(kinds)] for part in range(own)]
@@ -29,7 +30,8 @@ GAPS, HEADS_INNER, ROWS_OF_STRIDE_0 = 8, 1, 128
 CALLS = {}
 for type in range(4):
     for answer in range(4):
-        CALLS[f"types-{type}-{answer}"] = call(3, type=type, answer=answer, instruction_set=type, seed=4 * type + answer,
+        CALLS[f"types-{type}-{answer}"] = call(3, type=type, answer=answer, instruction_set=type,
+                                               seed=4 * type + answer,
                                                kinds=((NORMAL, SMALL), (STEPS, SCALES), (SOME_EMPTY, SMALL)))
 for kind in range(16):
     for parts in (1, 2, 3, 5):
@@ -38,7 +40,8 @@ for kind in range(16):
 for kind in range(16):
     for type in range(4):
         CALLS[f"o-{kind}-{type}"] = call(3, type=type, seed=kind, kinds=((SOME_EMPTY, kind), (NORMAL, kind)))
-    CALLS[f"o-{kind}-rounded"] = call(3, type=kind % 4, answer=kind // 4, seed=kind, kinds=((SOME_EMPTY, kind), (NORMAL, kind)))
+    CALLS[f"o-{kind}-rounded"] = call(3, type=kind % 4, answer=kind // 4, seed=kind,
+                                      kinds=((SOME_EMPTY, kind), (NORMAL, kind)))
     CALLS[f"o-{kind}-vanishing"] = call(2, type=(kind + 1) % 4, kinds=((VANISHING, kind), (EQUAL, SMALL)), seed=kind)
 for parts, dv in ((64, 4), (128, 3), (129, 3), (257, 2), (600, 1)):
     for type in (F32, F64, BF16):

@@ -16,8 +16,8 @@ from ._report import NotWritten
 
 _STATUS = {"certified": 0, "refuted": 1, "undecided": 3}
 # Options of `audit` that Python takes; all others go to the program.
-_TEXTS = ("contract", "dtype", "device", "layout", "arrays", "causal", "returns", "adapter", "merge", "json", "report", "junit",
-          "findings")
+_TEXTS = ("contract", "dtype", "device", "layout", "arrays", "causal", "returns", "adapter", "merge", "json", "report",
+          "junit", "findings")
 
 
 def parsed(words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

@@ -1,7 +1,7 @@
 """Arrays of the libraries that people use, to host memory and back: NumPy, PyTorch, JAX, and whatever has __dlpack__.
 
-No library but NumPy is imported here unless the caller imported or named it. Tensors on a device are copied to the host,
-which waits until they are computed. bfloat16 travels as its bits.
+No library but NumPy is imported here unless the caller imported or named it. Tensors on a device are copied to the
+host, which waits until they are computed. bfloat16 travels as its bits.
 """
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def host(array: Any, argument: str) -> Tensor:
             raise ValueError(f"{argument}: {why}") from why
     except TypeError as why:
         raise TypeError(f"{argument}: {why}") from why
-    raise TypeError(f"{argument}: is a {type(array).__name__}, expected an array (NumPy, PyTorch, JAX, or with __dlpack__)")
+    raise TypeError(f"{argument}: is a {type(array).__name__}, expected an array (NumPy, PyTorch, JAX, or with "
+                    "__dlpack__)")
 
 
 def _from_torch(array: Any) -> Tensor:
@@ -92,7 +93,8 @@ def _from_torch(array: Any) -> Tensor:
 def like(part: Tensor, template: Any, *, upward: bool = False) -> Any:
     """`part` as an array of the library, and on the device, of `template`.
 
-    JAX has no float64 unless it is switched on: there a float64 becomes the nearest float32, or the next above with `upward`.
+    JAX has no float64 unless it is switched on: there a float64 becomes the nearest float32, or the next above with
+    `upward`.
     """
     kind = kind_of(template)
     if kind == "torch":
@@ -107,7 +109,8 @@ def like(part: Tensor, template: Any, *, upward: bool = False) -> Any:
 
 
 def of_kind(kind: str, part: Tensor, device: Any = "cpu", *, share: bool = False) -> Any:
-    """`part` as an array of NumPy, torch or jax, on `device`: a new one, or with `share` the same memory where that can be.
+    """`part` as an array of NumPy, torch or jax, on `device`: a new one, or with `share` the same memory where that can
+    be.
 
     Raises ValueError where the library is not installed.
     """
@@ -161,9 +164,10 @@ class DLTensor(ctypes.Structure):
 
 
 # (code, bits) of DLPack: the type in files
-DLPACK_TYPES = {(2, 32): "F32", (2, 64): "F64", (2, 16): "F16", (4, 16): "BF16", (1, 8): "U8", (6, 8): "BOOL", (0, 32): "I32",
-                (0, 64): "I64"}
-_STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype(np.float32), "F64": np.dtype(np.float64), "F16": np.dtype(np.float16),
+DLPACK_TYPES = {(2, 32): "F32", (2, 64): "F64", (2, 16): "F16", (4, 16): "BF16", (1, 8): "U8", (6, 8): "BOOL",
+                (0, 32): "I32", (0, 64): "I64"}
+_STORED: dict[str, np.dtype[Any]] = {"F32": np.dtype(np.float32), "F64": np.dtype(np.float64),
+                                     "F16": np.dtype(np.float16),
            "BF16": np.dtype(np.uint16), "U8": np.dtype(np.uint8), "BOOL": np.dtype(np.bool_), "I32": np.dtype(np.int32),
            "I64": np.dtype(np.int64)}
 
@@ -173,10 +177,12 @@ _memory.restype, _memory.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c
 
 
 def of_dltensor(what: DLTensor, *, writable: bool = False) -> Tensor:
-    """A view of a tensor on the host: valid as long as its memory. Raises TypeError for a type that attest does not know."""
+    """A view of a tensor on the host: valid as long as its memory. Raises TypeError for a type that attest does not
+    know."""
     dtype = DLPACK_TYPES.get((what.dtype.code, what.dtype.bits))
     if dtype is None or what.dtype.lanes != 1:
-        raise TypeError(f"has DLPack's type (code {what.dtype.code}, {what.dtype.bits} bits), which attest does not know")
+        raise TypeError(f"has DLPack's type (code {what.dtype.code}, {what.dtype.bits} bits), which attest does not "
+                        "know")
     stored = _STORED[dtype]
     size = stored.itemsize
     shape = tuple(what.shape[: what.ndim])

@@ -54,8 +54,8 @@ def guessed_arrays(function: object, device: str) -> str:
 def imported(spec: str, device: str = "cpu", argument: str = "kernel") -> Callable[..., Any]:
     """The callable that "package.module:name" or "package.module:Class.name" names.
 
-    "attest_attention.adapters:NAME" is the ready adapter of that name. Raises ValueError, with the name of the argument, where
-    there is none.
+    "attest_attention.adapters:NAME" is the ready adapter of that name. Raises ValueError, with the name of the
+    argument, where there is none.
     """
     module_name, _, path = spec.partition(":")
     if module_name == "attest_attention.adapters":
@@ -77,7 +77,8 @@ def imported(spec: str, device: str = "cpu", argument: str = "kernel") -> Callab
 
 
 def asked_of(function: Callable[..., Any], options: Options, adapter: Callable[[Call], Any] | None = None) -> Asked:
-    """How `function` is asked. Raises ValueError where its signature cannot be matched, and TypeError for no callable."""
+    """How `function` is asked. Raises ValueError where its signature cannot be matched, and TypeError for no
+    callable."""
     if not callable(function):
         raise TypeError(f"kernel: is a {type(function).__name__}, expected a callable or a name")
     if adapter is not None:

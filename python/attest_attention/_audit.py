@@ -47,23 +47,24 @@ def is_python(spec: str) -> bool:
 
 
 def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
-          contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu", quick: bool = False,
-          seed: int | None = None, draws: int | None = None, budget: float | None = None,
-          only: str | Sequence[str] | None = None, jobs: int | None = None, layout: str = "bhnd", arrays: str | None = None,
-          causal: str | None = None, supports: str | Sequence[str] = (), returns: str | None = None,
-          adapter: Callable[[Call], Any] | None = None, merge: Callable[..., Any] | str | None = None, isolate: bool = False,
-          allow: str | Sequence[str] = (),
+          contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
+          quick: bool = False, seed: int | None = None, draws: int | None = None, budget: float | None = None,
+          only: str | Sequence[str] | None = None, jobs: int | None = None, layout: str = "bhnd",
+          arrays: str | None = None, causal: str | None = None, supports: str | Sequence[str] = (),
+          returns: str | None = None, adapter: Callable[[Call], Any] | None = None,
+          merge: Callable[..., Any] | str | None = None, isolate: bool = False, allow: str | Sequence[str] = (),
           findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (), fail_fast: bool = False,
           progress: bool | None = None, json: str | os.PathLike[str] | None = None,
           html: str | os.PathLike[str] | None = None, junit: str | os.PathLike[str] | None = None,
           options: str | Sequence[str] = ()) -> Report:
     """Asks an attention kernel adversarial inputs, and judges every element of its answers under a derived bound.
 
-    `kernel` is a callable f(q, k, v, …) -> o, or (o, lse), or (o, lse, weights); "package.module:function"; "builtin"; the path
-    of a shared library; or the name of a ready adapter ("pytorch-flash"). Shapes: q [b, hq, n, d], k [b, hk, m, d],
-    v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]. What a callable supports is found out from the
-    names of its parameters (docs/python.md lists them): calls that need another are unsupported, which refutes nothing.
-    NotImplementedError and attest_attention.Unsupported say so of one call; any other exception is a finding.
+    `kernel` is a callable f(q, k, v, …) -> o, or (o, lse), or (o, lse, weights); "package.module:function"; "builtin";
+    the path of a shared library; or the name of a ready adapter ("pytorch-flash"). Shapes: q [b, hq, n, d], k [b, hk,
+    m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]. What a callable supports is found
+    out from the names of its parameters (docs/python.md lists them): calls that need another are unsupported, which
+    refutes nothing. NotImplementedError and attest_attention.Unsupported say so of one call; any other exception is a
+    finding.
 
     contract  what the kernel claims: a preset, or a JSON file; without it the preset named like dtype, or f32
     dtype     f32, bf16, f16 or f64
@@ -72,14 +73,15 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     layout    "bhnd", "bnhd" ([b, n, h, d]) or "thd" (packed: [sum of n, h, d], with cu_seqlens)
     causal    "top-left" or "bottom-right": what the callable's own causal and window parameters mean where n is not m;
               without it they are asked where n = m (is_causal is top-left)
-    supports  ("gqa",): grouped heads may be asked although no parameter is named enable_gqa, since the callable reads them
-              from the shapes; "bias-in-mask": its mask takes numbers that are added to the scores, as attn_mask does;
-              "sink-by-entry": its sinks may be [b, hq], too
+    supports  ("gqa",): grouped heads may be asked although no parameter is named enable_gqa, since the callable reads
+              them from the shapes; "bias-in-mask": its mask takes numbers that are added to the scores, as attn_mask
+              does; "sink-by-entry": its sinks may be [b, hq], too
     returns   "o", "o,lse", "o,weights" or "o,lse,weights"; without it as the callable does
     adapter   a function of one Call instead of the matching of names
-    merge     f(o, lse) -> (o, lse), or its name: merges of partial results, o [S, b, hq, n, dv] and lse [S, b, hq, n], which the
-              check "merge" asks. Without a kernel nothing else is asked
-    isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it may reach
+    merge     f(o, lse) -> (o, lse), or its name: merges of partial results, o [S, b, hq, n, dv] and lse [S, b, hq, n],
+              which the check "merge" asks. Without a kernel nothing else is asked
+    isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it
+              may reach
     findings  the folder for inputs of findings; without it attest-findings in the current folder
     progress  whether progress is shown; without it on a terminal and in a notebook
     options   further words for the program
@@ -109,15 +111,16 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         if isinstance(named, str):
             _refuse_for_library(layout=None if among(layout, ("bhnd",)) else layout, arrays=arrays, adapter=adapter,
                                 merge=merge, causal=causal, returns=returns, supports=supports or None)
-            caged = [*words, *(["--device"] if device != "cpu" else []), *(w for one in allow for w in ("--allow", one))]
+            caged = [*words, *(["--device"] if device != "cpu" else []),
+                     *(w for one in allow for w in ("--allow", one))]
             return _run(["--kernel", named, *caged], files, progress)
         kernel = named
     if element == "bf16":
         dtype_of("bf16")  # raises where ml_dtypes is not there
     merges = _ask.imported(merge, argument="merge") if isinstance(merge, str) else merge
     asks = merges if kernel is _merge.no_attention else kernel
-    chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal, tuple(supports),
-                     returns)
+    chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal,
+                     tuple(supports), returns)
     _check_device(chosen)
     spec, merge_name = importable_name(kernel), None if merges is None else importable_name(merges)
     matched = None if merges is None else _merge.MatchedMerge(merges, chosen)
@@ -249,8 +252,8 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
                 folder: Folder | None = None, standard_input: IO[bytes] | None = None) -> Report:
     """Runs `attest audit` or `attest verify` to its report, which owns `folder`.
 
-    Raises ValueError with the program's sentence for exit status 2, and NotWritten, which has the report, where a file of it
-    cannot be written.
+    Raises ValueError with the program's sentence for exit status 2, and NotWritten, which has the report, where a file
+    of it cannot be written.
     """
     written = {name: text_of(to, name) for name, to in (files or {}).items() if to is not None}
     folder = folder or Folder()
@@ -275,8 +278,8 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
         try:
             line = [os.fspath(word) for word in (_program.program(), judging, *words, *extra)]
             process = subprocess.Popen(line, stdin=standard_input or subprocess.DEVNULL, stdout=output,
-                                       stderr=shown.descriptor, env=environment, pass_fds=[ends[1].fileno()] if ends else [],
-                                       start_new_session=True)
+                                       stderr=shown.descriptor, env=environment,
+                                       pass_fds=[ends[1].fileno()] if ends else [], start_new_session=True)
         except BaseException:
             shown.abandon()
             raise
@@ -325,7 +328,8 @@ def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: s
 
 
 class _interrupts_end:
-    """Inside, Ctrl-C asks the program for its report so far; a second one interrupts as usual. In the main thread only."""
+    """Inside, Ctrl-C asks the program for its report so far; a second one interrupts as usual. In the main thread
+    only."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process, self._before = process, cast(Any, None)

@@ -4,8 +4,8 @@ q [b, hq, n, d]   k [b, hk, m, d]   v [b, hk, m, dv]   mask, bias, keep [b|1, hq
 packed: q [1, hq, total, d] with q_offsets [b + 1], k and v [1, hk, total, .] with k_offsets [b + 1]
 paged: k and v are pools [pages, hk, page, .], with block_table [b, width] and k_lengths [b]
 s_ij = scale · q_i·k_j, then softcap, then + bias_ij; key j is visible to query i where the mask is true and
--left <= j - (i + diagonal) <= right (-1: unbounded); with align 1 the keys of an entry less its queries are added to diagonal.
-docs/semantics.md states every rule.
+-left <= j - (i + diagonal) <= right (-1: unbounded); with align 1 the keys of an entry less its queries are added to
+diagonal. docs/semantics.md states every rule.
 """
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ TYPES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16
 
 
 class Unsupported(NotImplementedError):
-    """The function has no argument for something that the call asks: raise it with a word for what, such as "softcap"."""
+    """The function has no argument for something that the call asks: raise it with a word for what, such as
+    "softcap"."""
 
 
 def require(supported: bool, what: str) -> None:
@@ -207,7 +208,8 @@ class Call(Parameters, LaterTensors):
         return beside + self.diagonal
 
     def window(self, diagonal: int = 0) -> tuple[int, int] | None:
-        """(left, right) of a band around this diagonal, no wider than n + m and -1 where unbounded; None: no such band."""
+        """(left, right) of a band around this diagonal, no wider than n + m and -1 where unbounded; None: no such
+        band."""
         if not self.banded or self.diagonal != diagonal:
             return None
         widest = self.n + self.m
@@ -251,7 +253,8 @@ class Call(Parameters, LaterTensors):
         return None if mask is None else np.broadcast_to(mask, (*mask.shape[:2], self.n, self.m))
 
     def lengths(self) -> Array | None:
-        """How many keys each batch entry has, [b], where the mask hides nothing but the last keys of entries, else None."""
+        """How many keys each batch entry has, [b], where the mask hides nothing but the last keys of entries, else
+        None."""
         mask = self.mask
         if mask is None or mask.shape[1:3] != (1, 1) or not bool(np.all(mask[..., :-1] >= mask[..., 1:])):
             return None
@@ -286,8 +289,8 @@ def heeding(answer: Callable[[Call], Any]) -> Callable[[Call], Any]:
     """A function of a Call that answers a call of version 2 only if it has looked at all of it: Unsupported names the
     rest.
 
-    Functions written for version 1 know nothing of sinks, lengths, offsets, tables and so on: that they did not fail would be no
-    answer.
+    Functions written for version 1 know nothing of sinks, lengths, offsets, tables and so on: that they did not fail
+    would be no answer.
     """
     def heeded(call: Call) -> Any:
         needs = call.needs

@@ -1,4 +1,5 @@
-"""Audits of many kernels and seeds over a cluster: their shards are tasks of Dask, `attest merge` makes one verdict of them.
+"""Audits of many kernels and seeds over a cluster: their shards are tasks of Dask, `attest merge` makes one verdict of
+them.
 
 Dask comes with `pip install attest-attention[campaign]` and is imported when a campaign begins.
 """
@@ -17,8 +18,8 @@ from pathlib import Path
 from typing import Any, Union
 
 from . import _program
-from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line, run,
-                      run_program)
+from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line,
+                      run, run_program)
 
 VERDICTS = ("certified", "undecided", "refuted")  # from good to bad
 MOST_DRAWS = 1_000_000_000
@@ -65,15 +66,16 @@ class Campaign:
         return "\n".join(f"{one.verdict:<9}  {one.kernel}  seed {one.seed}  {one.sentence}" for one in self.judged)
 
 
-def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster: Any = None, *, folder: Word = "attest-campaign",
-             shards: int = 8, contract: Word = "f32", quick: bool = False, draws: int = 100, options: str | Iterable[str] = (),
-             progress: Progress | None = None) -> Campaign:
+def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster: Any = None, *,
+             folder: Word = "attest-campaign", shards: int = 8, contract: Word = "f32", quick: bool = False,
+             draws: int = 100, options: str | Iterable[str] = (), progress: Progress | None = None) -> Campaign:
     """Audits each kernel under each seed, in parts that run on the workers of a cluster.
 
     kernels   words that `attest audit --kernel` takes: "builtin", "./libmine.so:symbol", "command:…"; or paths
-    cluster   None: one process a processor of this machine. Else a cluster or client of Dask, or the address of a scheduler
-    folder    where reports are kept. Workers must see it and the kernels under the same path. What is there is not asked
-              again, so a campaign that was interrupted goes on where it was
+    cluster   None: one process a processor of this machine. Else a cluster or client of Dask, or the address of a
+              scheduler
+    folder    where reports are kept. Workers must see it and the kernels under the same path. What is there is not
+              asked again, so a campaign that was interrupted goes on where it was
     shards    the parts of each audit
     contract  what the kernels claim: the name of a preset, or a file
     draws     the drawn cases of each audit
@@ -112,7 +114,8 @@ def of_type(argument: str, given: Any, kinds: tuple[type, ...], expected: str) -
 
 def words_of(argument: str, given: Any, expected: str) -> list[str]:
     """One word or several. A path is a word, too."""
-    several = [given] if isinstance(given, (str, os.PathLike)) else list(of_type(argument, given, (Iterable,), expected))
+    several = [given] if isinstance(given, (str, os.PathLike)) else list(of_type(argument, given, (Iterable,),
+                                                                                 expected))
     for one in several:
         if not isinstance(one, (str, os.PathLike)):
             raise TypeError(f"{argument}: holds a {type(one).__name__}, expected {expected}")
@@ -163,9 +166,11 @@ def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contra
     for name in names:
         kernel = Identity.of(name)
         for seed in seeds:
-            words = ("--contract", claim, "--seed", str(seed), "--draws", str(draws), *(["--quick"] if quick else []), *options)
+            words = ("--contract", claim, "--seed", str(seed), "--draws", str(draws), *(["--quick"] if quick else []),
+                     *options)
             findings = where / "findings" / key_of({"kernel": kernel.key(), "words": words, "of": shards})[:16]
-            audits[name, seed] = [Task(kernel, words, index, shards, version, os.fspath(where), os.fspath(findings), content)
+            audits[name, seed] = [Task(kernel, words, index, shards, version, os.fspath(where), os.fspath(findings),
+                                       content)
                                   for index in range(1, shards + 1)]
     return audits
 
@@ -206,8 +211,8 @@ def connected(cluster: Any) -> Iterator[Any]:
     own = None
     if cluster is None:
         processors = len(os.sched_getaffinity(0))
-        own = cluster = distributed.LocalCluster(n_workers=processors, threads_per_worker=1, processes=True, memory_limit=0,
-                                                 dashboard_address=None)
+        own = cluster = distributed.LocalCluster(n_workers=processors, threads_per_worker=1, processes=True,
+                                                 memory_limit=0, dashboard_address=None)
     try:
         with distributed.Client(cluster, set_as_default=False) as client:
             yield client
@@ -241,11 +246,12 @@ def outcomes(client: Any, work: Callable[[Any], Any], tasks: list[Any],
              mark: str = "") -> Iterator[tuple[Any, Any, str, bool]]:
     """Each task when it is done: the task, its result (or None), why it has none, and whether to ask it again.
 
-    For Dask two tasks are one where all of them is the same, their folder too: the key of a report alone does not tell the tasks
-    of two campaigns on one scheduler apart.
+    For Dask two tasks are one where all of them is the same, their folder too: the key of a report alone does not tell
+    the tasks of two campaigns on one scheduler apart.
     """
     distributed = _dask()
-    futures = {client.submit(work, task, key=f"attest-{key_of(dataclasses.asdict(task))}{mark}", pure=True): task for task in tasks}
+    futures = {client.submit(work, task, key=f"attest-{key_of(dataclasses.asdict(task))}{mark}", pure=True): task
+               for task in tasks}
     for future in distributed.as_completed(list(futures), loop=client.loop):
         task = futures.pop(future)
         result: Any = None
@@ -269,7 +275,8 @@ def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], wh
     """One verdict of the parts of an audit, by `attest merge`."""
     lacking = [task for task in tasks if not task.stored()]
     if lacking:
-        undecided = tuple(f"part {task.index} of {task.of}: {reasons.get(task.key, 'its report is gone')}" for task in lacking)
+        undecided = tuple(f"part {task.index} of {task.of}: {reasons.get(task.key, 'its report is gone')}"
+                          for task in lacking)
         sentence = f"{len(lacking)} of {len(tasks)} parts have no report; {undecided[0]}"
         return _unmerged(name, seed, [task for task in tasks if task not in lacking], undecided, sentence)
     file = where / "reports" / f"{key_of({'parts': [task.key for task in tasks]})}.json"

@@ -1,7 +1,8 @@
-"""A folder of candidate kernels, each judged in isolation: one line of JSON a kernel as soon as it is known, and a page.
+"""A folder of candidate kernels, each judged in isolation: one line of JSON a kernel as soon as it is known, and a
+page.
 
-This is for whoever makes kernels by the hundred (a search, a generator, a model): `--quick --fail-fast` ends at the first
-finding, so that wrong ones are out in a second, and says *certified* of the others within ten.
+This is for whoever makes kernels by the hundred (a search, a generator, a model): `--quick --fail-fast` ends at the
+first finding, so that wrong ones are out in a second, and says *certified* of the others within ten.
 """
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._campaign import (MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, contract_of, no_own_option, outcomes, path_of,
-                        reached_by, told_by, whole, words_of)
+from ._campaign import (MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, contract_of, no_own_option, outcomes,
+                        path_of, reached_by, told_by, whole, words_of)
 from ._candidates_page import page_of
 from ._shards import (Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
                       refuse_other_build, run_program)
@@ -33,7 +34,8 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        return key_of({"candidate": self.kernel.key(), "words": self.words, "version": self.version, "content": self.content})
+        return key_of({"candidate": self.kernel.key(), "words": self.words, "version": self.version,
+                       "content": self.content})
 
 
 def judge(candidate: Candidate) -> dict[str, Any]:
@@ -71,8 +73,8 @@ def judge(candidate: Candidate) -> dict[str, Any]:
 
 def _line(candidate: Candidate, verdict: str, sentence: str, seconds: float) -> dict[str, Any]:
     kernel = candidate.kernel
-    return {"kernel": kernel.spec, "sha256": kernel.sha256, "key": candidate.key, "verdict": verdict, "sentence": sentence,
-            "seconds": round(seconds, 3)}
+    return {"kernel": kernel.spec, "sha256": kernel.sha256, "key": candidate.key, "verdict": verdict,
+            "sentence": sentence, "seconds": round(seconds, 3)}
 
 
 def candidates(kernels: Word | Iterable[Word], cluster: Any = None, *, into: Word = "candidates.jsonl",
@@ -82,16 +84,16 @@ def candidates(kernels: Word | Iterable[Word], cluster: Any = None, *, into: Wor
 
     kernels   a folder, of which every *.so is a kernel; or words that `attest audit --kernel` takes
     cluster   as in `campaign`
-    into      JSON Lines: a line a kernel that was judged, written when it is known. Kernels that have a line there already,
-              with the same bytes, contract, seed, options and version, are not asked again
+    into      JSON Lines: a line a kernel that was judged, written when it is known. Kernels that have a line there
+              already, with the same bytes, contract, seed, options and version, are not asked again
     draws     exactly so many drawn cases, whatever the machine; None: as many as ten seconds allow
     page      one HTML page, without script, nothing loaded from elsewhere: certified, undecided, refuted. None: no page
 
     A line has "kernel", "sha256", "key", "verdict", "sentence", "seconds", "contract", "seed", "elements",
-    "max_error_in_bounds", "kernel_seconds"; of a refuted kernel "class", "case", "finding", "reproducer". A kernel without an
-    audit (it cannot be loaded, kills its worker each time, its file or the contract has changed, a worker lacks the program)
-    is undecided; its line has the first six only, is not in the file, and it is asked again the next time. Returns the lines,
-    in the order of `kernels`.
+    "max_error_in_bounds", "kernel_seconds"; of a refuted kernel "class", "case", "finding", "reproducer". A kernel
+    without an audit (it cannot be loaded, kills its worker each time, its file or the contract has changed, a worker
+    lacks the program) is undecided; its line has the first six only, is not in the file, and it is asked again the next
+    time. Returns the lines, in the order of `kernels`.
     """
     words = words_of("options", options, "words")
     no_own_option(words)
@@ -166,7 +168,8 @@ def _known(into: Path) -> dict[str, dict[str, Any]]:
 
 
 def _audited(line: dict[str, Any]) -> bool:
-    """Whether it says what an audit found. Else something kept the audit from it, which need not be there the next time."""
+    """Whether it says what an audit found. Else something kept the audit from it, which need not be there the next
+    time."""
     return "contract" in line
 
 

@@ -1,4 +1,5 @@
-"""One page about candidate kernels: the certified ones first, by their largest error, then the undecided, then the refuted."""
+"""One page about candidate kernels: the certified ones first, by their largest error, then the undecided, then the
+refuted."""
 from __future__ import annotations
 
 import html
@@ -9,7 +10,8 @@ from typing import Any
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.4 system-ui, sans-serif }
 body { max-width: 75rem; margin: 2rem auto; padding: 0 1rem }
-table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .2rem .6rem .2rem 0; vertical-align: top }
+table { border-collapse: collapse; width: 100% }
+th, td { text-align: left; padding: .2rem .6rem .2rem 0; vertical-align: top }
 tr + tr { border-top: 1px solid #8885 } td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 code { overflow-wrap: anywhere } .wide { overflow-x: auto }
 """
@@ -46,14 +48,16 @@ def _seconds(line: dict[str, Any]) -> tuple[str, bool]:
 
 def page_of(lines: Sequence[dict[str, Any]]) -> str:
     """The page of these lines, as HTML that needs nothing else."""
-    of = {verdict: [line for line in lines if line["verdict"] == verdict] for verdict in ("certified", "undecided", "refuted")}
+    of = {verdict: [line for line in lines if line["verdict"] == verdict]
+          for verdict in ("certified", "undecided", "refuted")}
     of["certified"].sort(key=lambda line: (_number(line.get("max_error_in_bounds")), line["kernel"]))
     of["undecided"].sort(key=lambda line: line["kernel"])
     of["refuted"].sort(key=lambda line: (line.get("class", ""), line["kernel"]))
     parts = [f"<h2>{len(of['certified'])} certified</h2>", _table(
         [("kernel", False), ("largest error / bound", True), ("elements", True), ("seconds", True)],
-        [[_name(line), (f"{_number(line.get('max_error_in_bounds')):.4f}", True), (f"{line.get('elements', 0):,}", True),
-          _seconds(line)] for line in of["certified"]])] if of["certified"] else []
+        [[_name(line), (f"{_number(line.get('max_error_in_bounds')):.4f}", True),
+          (f"{line.get('elements', 0):,}", True), _seconds(line)]
+         for line in of["certified"]])] if of["certified"] else []
     if of["undecided"]:
         parts += [f"<h2>{len(of['undecided'])} undecided</h2>", _table(
             [("kernel", False), ("why", False), ("seconds", True)],

@@ -30,20 +30,21 @@ class capture:  # noqa: N801  a function to its users
             model(batch)
         seen.verify()
 
-    Watched, where they have been imported when the block begins: torch's scaled_dot_product_attention and flex_attention
-    (without score_mod), flash_attn_func and flash_attn_varlen_func, the attention functions of transformers, and
-    jax.nn.dot_product_attention outside jax.jit. In graphs of torch.compile (aot_eager, inductor): the operators
-    aten._scaled_dot_product_…; the graphs stay as they are, so that a FlexAttention that was compiled, or what a CUDA graph
-    replays, is not seen. Tensor subclasses and torch-function modes that decide what a function computes find it where it was, and
-    their calls are not recorded.
+    Watched, where they have been imported when the block begins: torch's scaled_dot_product_attention and
+    flex_attention (without score_mod), flash_attn_func and flash_attn_varlen_func, the attention functions of
+    transformers, and jax.nn.dot_product_attention outside jax.jit. In graphs of torch.compile (aot_eager, inductor):
+    the operators aten._scaled_dot_product_…; the graphs stay as they are, so that a FlexAttention that was compiled, or
+    what a CUDA graph replays, is not seen. Tensor subclasses and torch-function modes that decide what a function
+    computes find it where it was, and their calls are not recorded.
 
     model  a torch.nn.Module or a function: only calls below it are recorded. None: all calls
     calls  how many are kept at most: the first of each function, shape, type and kind of mask, then others at random
     bytes  how many bytes of tensors are kept at most
     seed   of the choice
 
-    calls, seen_calls and not_recorded (calls that were seen, by why they were not recorded) grow while the block runs. A call
-    that raises is not recorded. Cost: where a call is not kept, microseconds; where it is, a copy of its tensors to the host.
+    calls, seen_calls and not_recorded (calls that were seen, by why they were not recorded) grow while the block runs.
+    A call that raises is not recorded. Cost: where a call is not kept, microseconds; where it is, a copy of its tensors
+    to the host.
     """
 
     def __init__(self, model: Any = None, *, calls: int = 20, bytes: int = 256 * 2**20, seed: int = 0) -> None:
@@ -86,7 +87,8 @@ class capture:  # noqa: N801  a function to its users
         tensors, metadata = self._file([record for record in self.calls if dtype in (None, record.dtype)])
         return Problem(tensors, metadata, dtype or types[0])
 
-    def verify(self, contract: str | os.PathLike[str] | None = None, *, dtype: str | None = None, **options: Any) -> Report:
+    def verify(self, contract: str | os.PathLike[str] | None = None, *, dtype: str | None = None,
+               **options: Any) -> Report:
         """Judges the recorded calls; further keywords are as for attest.verify (findings, waive, jobs, json, html,
         options).
 
@@ -95,7 +97,8 @@ class capture:  # noqa: N801  a function to its users
         return _verify.verify_problem(self.problem(dtype), contract=contract, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the recorded calls to a safetensors file that `attest verify` reads. Raises ValueError where there is none."""
+        """Writes the recorded calls to a safetensors file that `attest verify` reads. Raises ValueError where there is
+        none."""
         if not self.calls:
             raise ValueError(f"calls: none was recorded; {self._why_none()}")
         _tensor_file.write(path, *self._file(self.calls))
@@ -117,7 +120,8 @@ class capture:  # noqa: N801  a function to its users
             return f"{self.seen_calls} were seen"
         if not self._wrappers:
             return "no library with a watched function had been imported"
-        return "no call of a watched function was seen (fused layers, as torch.nn.TransformerEncoder in eval mode, make none)"
+        return ("no call of a watched function was seen "
+                    "(fused layers, as torch.nn.TransformerEncoder in eval mode, make none)")
 
     def __repr__(self) -> str:
         size = sum(record.nbytes for record in self.calls) / 2**20
@@ -165,7 +169,8 @@ class capture:  # noqa: N801  a function to its users
                         put(names, name, by_id[id(value)])
 
     def _wrapper(self, hook: _hooks.Hook) -> Callable[..., Any]:
-        original, torch = hook.function, sys.modules.get("torch") if "torch" in hook.name or "flash" in hook.name else None
+        original = hook.function
+        torch = sys.modules.get("torch") if "torch" in hook.name or "flash" in hook.name else None
         if torch is None and hook.name.startswith("transformers"):
             torch = sys.modules.get("torch")
 
@@ -191,7 +196,8 @@ class capture:  # noqa: N801  a function to its users
         return wrapper
 
     def _overridden(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], watched: bool) -> Any:
-        """A call that its arguments or a mode decide: they get the function, and find it where it was. It is not recorded."""
+        """A call that its arguments or a mode decide: they get the function, and find it where it was. It is not
+        recorded."""
         if watched and not getattr(self._inside, "running", False) and (not self._codes or self._below_model()):
             with self._lock:
                 self.seen_calls += 1
@@ -215,8 +221,10 @@ class capture:  # noqa: N801  a function to its users
         self._ended(hook, problems, returned, new, number)
         return returned
 
-    def _begun(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, int, Inputs | None]:
-        """(first of its kind, its number, copies of its inputs): no inputs where it is not wanted, None where it cannot be."""
+    def _begun(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, int,
+                                                                                                Inputs | None]:
+        """(first of its kind, its number, copies of its inputs): no inputs where it is not wanted, None where it cannot
+        be."""
         try:
             kind = (hook.name, *map(kind_of, args), *((name, kind_of(kwargs[name])) for name in sorted(kwargs)))
             with self._lock:
@@ -296,7 +304,8 @@ class capture:  # noqa: N801  a function to its users
 
 
 def overrides_of(torch: Any) -> Callable[[tuple[Any, ...]], bool]:
-    """Whether one of these arguments, or a mode of torch, has a __torch_function__ that decides what a function computes.
+    """Whether one of these arguments, or a mode of torch, has a __torch_function__ that decides what a function
+    computes.
 
     That of torch.Tensor, of torch.nn.Parameter and of a default device decide nothing.
     """
@@ -309,7 +318,8 @@ def overrides_of(torch: Any) -> Callable[[tuple[Any, ...]], bool]:
         return how is not None and getattr(how, "__func__", how) not in nothing
 
     def overridden(arguments: tuple[Any, ...]) -> bool:
-        return has(arguments) and (any(map(decides, arguments)) or any(not isinstance(mode, device) for mode in modes()))
+        return has(arguments) and (any(map(decides, arguments))
+                                   or any(not isinstance(mode, device) for mode in modes()))
 
     return overridden
 

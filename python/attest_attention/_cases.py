@@ -1,4 +1,5 @@
-"""The cases of a file that `attest gen` wrote, as Calls, and a callable's answers to them as a file for `attest verify`."""
+"""The cases of a file that `attest gen` wrote, as Calls, and a callable's answers to them as a file for `attest
+verify`."""
 from __future__ import annotations
 
 import dataclasses
@@ -59,7 +60,8 @@ def merges_of(path: str | os.PathLike[str]) -> Iterator[tuple[str, Merge]]:
     tensors, _ = _tensor_file.read(path)
     for name in sorted(name for name in tensors if name.endswith(".o_parts")):
         prefix = name.removesuffix(".o_parts")
-        o, lse = (as_numpy(Tensor(part.data.copy(), part.dtype)) for part in (tensors[name], tensors[f"{prefix}.lse_parts"]))
+        o, lse = (as_numpy(Tensor(part.data.copy(), part.dtype)) for part in (tensors[name],
+                                                                              tensors[f"{prefix}.lse_parts"]))
         yield prefix, Merge(o, lse)
 
 
@@ -71,7 +73,8 @@ def answers_of(asked: Asked, path: str | os.PathLike[str]) -> Answers:
         if asked.layout != "bhnd":  # the arrays are compact in the callable's own order
             q, k, v = (swapped(swapped(one).copy()) for one in (call.q, call.k, call.v))
             call = dataclasses.replace(call, q=q, k=k, v=v)
-        _take(answers, case.prefix, lambda: parts_of(asked.answer(call), call, asked.layout))  # noqa: B023  called at once
+        # called at once
+        _take(answers, case.prefix, lambda: parts_of(asked.answer(call), call, asked.layout))  # noqa: B023
     return answers
 
 

@@ -47,7 +47,8 @@ class Difference:
 
 
 class Comparison:
-    """What compare found. `reports` holds the report of each kernel, `differences` where they differ, the largest first.
+    """What compare found. `reports` holds the report of each kernel, `differences` where they differ, the largest
+    first.
 
     It is true where all kernels are certified.
     """
@@ -67,7 +68,8 @@ class Comparison:
     def text(self) -> str:
         """A table of the verdicts, then the differences."""
         width = max([6, *map(len, self.reports)])
-        lines = [f"{'kernel':<{width}}  {'verdict':<9}  {'failed':>6}  {'cases':>6}  {'error/bound':>11}  first finding"]
+        lines = [f"{'kernel':<{width}}  {'verdict':<9}  {'failed':>6}  {'cases':>6}  {'error/bound':>11}  first "
+                 "finding"]
         for name, report in self.reports.items():
             summary = report.json["summary"]
             failed = sum(int(check["failed"]) for check in report.checks)
@@ -94,8 +96,8 @@ class Comparison:
 def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str, Kernel] | None = None,
             contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
             quick: bool = False, seed: int | None = None, draws: int | None = None,
-            budget: float | None = None, only: str | list[str] | None = None, layout: str = "bhnd", arrays: str | None = None,
-            size: str = "50 MB", progress: bool | None = None) -> Comparison:
+            budget: float | None = None, only: str | list[str] | None = None, layout: str = "bhnd",
+            arrays: str | None = None, size: str = "50 MB", progress: bool | None = None) -> Comparison:
     """Audits several kernels with one seed, and says where their answers differ and who is right.
 
     The kernels are what `audit` takes, by the names that the table has for them; the other arguments are as for
@@ -104,7 +106,8 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
     a case whose answers differ in some element by more than the element's bound under the contract. Who is right there
     says `attest verify`.
 
-    >>> both = compare({"one": "builtin", "other": "builtin:scalar"}, quick=True, only="worked-examples", draws=0, seed=1)
+    >>> both = compare({"one": "builtin", "other": "builtin:scalar"}, quick=True, only="worked-examples", draws=0,
+    ...                seed=1)
     >>> bool(both), both.refuted
     (True, [])
     """
@@ -123,7 +126,8 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
         for name, merge in merges.items():
             known[name] = _ask.imported(merge, argument=f"merges: {name}") if isinstance(merge, str) else merge
     else:
-        known = {name: resolved(kernel, device) if isinstance(kernel, str) else kernel for name, kernel in given.items()}
+        known = {name: resolved(kernel, device) if isinstance(kernel, str) else kernel
+                 for name, kernel in given.items()}
     asked: dict[str, Callable[[Path], Answers]] = {}
     for name, kernel in known.items():
         if not isinstance(kernel, str):
@@ -141,7 +145,8 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
     with tempfile.TemporaryDirectory(prefix="attest-") as folder:
         inputs, truth = Path(folder) / "inputs.safetensors", Path(folder) / "truth.safetensors"
         _program.run(["gen", "--abi", "2", "--out", inputs, "--size", size, *words,
-                      *option_words({"seed": seed, "quick": quick, "only": only, "draws": 0 if draws is None else draws})])
+                      *option_words({"seed": seed, "quick": quick, "only": only,
+                                     "draws": 0 if draws is None else draws})])
         _program.run(["reference", inputs, "--out", truth, "--quick", *words], expect=(0, 3))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # as in an audit
@@ -201,7 +206,8 @@ def _differences(answers: Mapping[str, Answers], failing: Mapping[str, set[str]]
 
 
 def _spread(values: list[Array], bound: Array) -> Array:
-    """(largest − smallest) / bound of each element; +inf where some are finite and others not, 0 where no bound is there."""
+    """(largest − smallest) / bound of each element; +inf where some are finite and others not, 0 where no bound is
+    there."""
     with np.errstate(all="ignore"):
         stack = np.stack(values)
         apart = (stack.max(axis=0) - stack.min(axis=0)) / bound

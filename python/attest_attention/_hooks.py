@@ -47,7 +47,8 @@ def refuse(condition: bool, what: str) -> None:
 
 
 def four(x: Any) -> Any:
-    """[…, n, d] as [b, h, n, d]: leading axes of 1 where there are fewer, the first ones joined where there are more."""
+    """[…, n, d] as [b, h, n, d]: leading axes of 1 where there are fewer, the first ones joined where there are
+    more."""
     if x.ndim < 4:
         return x.reshape((1,) * (4 - x.ndim) + tuple(x.shape))
     return x if x.ndim == 4 else x.reshape((-1, *x.shape[-3:]))
@@ -79,7 +80,8 @@ def check(problem: Problem) -> None:
                f"a {role} of another shape")
     for role in ("bias", "sink"):
         x = problem.inputs.get(role)
-        refuse(x is not None and x.dtype != q.dtype and not str(x.dtype).endswith("float32"), f"a {role} of another type")
+        refuse(x is not None and x.dtype != q.dtype and not str(x.dtype).endswith("float32"),
+               f"a {role} of another type")
     if (sink := problem.inputs.get("sink")) is not None:
         refuse(tuple(sink.shape) not in ((hq,), (1, hq), (b, hq)), "a sink of another shape")
 
@@ -113,9 +115,9 @@ def torch_sdpa(query: Any, key: Any, value: Any, attn_mask: Any = None, dropout_
     return [Problem(inputs, lambda o: {"o": four(o)}, scale=scale, right=0 if is_causal else -1)]
 
 
-def torch_flex(query: Any, key: Any, value: Any, score_mod: Any = None, block_mask: Any = None, scale: float | None = None,
-               enable_gqa: bool = False, return_lse: bool = False, kernel_options: Any = None, *,
-               return_aux: Any = None) -> list[Problem]:
+def torch_flex(query: Any, key: Any, value: Any, score_mod: Any = None, block_mask: Any = None,
+               scale: float | None = None, enable_gqa: bool = False, return_lse: bool = False,
+               kernel_options: Any = None, *, return_aux: Any = None) -> list[Problem]:
     """torch.nn.attention.flex_attention.flex_attention. What a score_mod does cannot be read off it."""
     refuse(score_mod is not None, "score_mod")
     refuse_cast(query, key, value)
@@ -140,7 +142,8 @@ def blocks(block_mask: Any, query: Any, key: Any) -> Any:
 
 
 def torch_operator(schema: Any) -> Callable[..., list[Problem]]:
-    """One of the operators that compiled graphs call, aten._scaled_dot_product_…: described by the names of its parameters."""
+    """One of the operators that compiled graphs call, aten._scaled_dot_product_…: described by the names of its
+    parameters."""
     names = [argument.name for argument in schema.arguments]
     returned = [result.name for result in schema.returns]
 
@@ -198,10 +201,11 @@ def flash_attn(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: fl
     return [Problem(inputs, outputs, scale=softmax_scale, softcap=softcap, **band(inputs, causal, window_size))]
 
 
-def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int, max_seqlen_k: int,
-                      dropout_p: float = 0.0, softmax_scale: float | None = None, causal: bool = False,
-                      window_size: Any = (-1, -1), softcap: float = 0.0, alibi_slopes: Any = None, deterministic: bool = False,
-                      return_attn_probs: bool = False, block_table: Any = None, **further: Any) -> list[Problem]:
+def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int,
+                      max_seqlen_k: int, dropout_p: float = 0.0, softmax_scale: float | None = None,
+                      causal: bool = False, window_size: Any = (-1, -1), softcap: float = 0.0, alibi_slopes: Any = None,
+                      deterministic: bool = False, return_attn_probs: bool = False, block_table: Any = None,
+                      **further: Any) -> list[Problem]:
     """flash_attn.flash_attn_varlen_func: sequences [sum of n, h, d], a problem each."""
     refuse(dropout_p > 0, "dropout")
     refuse(alibi_slopes is not None, "alibi_slopes")
@@ -210,14 +214,17 @@ def flash_attn_varlen(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: A
         paged = {"q": heads_first(q[None]), "k": heads_first(k), "v": heads_first(v), "block_table": block_table,
                  "q_offsets": cu_seqlens_q, "k_lengths": cu_seqlens_k[1:] - cu_seqlens_k[:-1]}
         left, right = (max(-1, int(size)) for size in window_size)
-        return [Problem(paged, lambda returned: {"o": heads_first((returned[0] if return_attn_probs else returned)[None])},
+        return [Problem(paged, lambda returned: {"o": heads_first((returned[0] if return_attn_probs
+                                                                   else returned)[None])},
                         scale=softmax_scale, softcap=softcap, left=left, right=0 if causal else right, align=1)]
     ends_q, ends_k = cu_seqlens_q.tolist(), cu_seqlens_k.tolist()
 
     def one(i: int) -> Problem:
         queries, keys = slice(ends_q[i], ends_q[i + 1]), slice(ends_k[i], ends_k[i + 1])
-        inputs = {role: heads_first(x[part][None]) for role, x, part in (("q", q, queries), ("k", k, keys), ("v", v, keys))}
-        outputs: Outputs = lambda returned: {"o": heads_first((returned[0] if return_attn_probs else returned)[queries][None])}
+        inputs = {role: heads_first(x[part][None]) for role, x, part in (("q", q, queries), ("k", k, keys),
+                                                                         ("v", v, keys))}
+        outputs: Outputs = lambda returned: {"o": heads_first((returned[0] if return_attn_probs
+                                                               else returned)[queries][None])}
         return Problem(inputs, outputs, scale=softmax_scale, softcap=softcap, **band(inputs, causal, window_size))
 
     return [one(i) for i in range(len(ends_q) - 1)]
@@ -256,17 +263,21 @@ def transformers_attention(module: Any, query: Any, key: Any, value: Any, attent
         return {"o": heads_first(returned[0]), **({"weights": weights} if given else {})}
 
     causal = is_causal if is_causal is not None else False
-    refuse(causal and attention_mask is None and query.shape[2] != key.shape[2], "causal without a mask, where n is not m")
-    return [Problem(inputs, outputs, scale=scaling, softcap=softcap or 0.0, right=0 if causal and attention_mask is None else -1)]
+    refuse(causal and attention_mask is None and query.shape[2] != key.shape[2],
+           "causal without a mask, where n is not m")
+    return [Problem(inputs, outputs, scale=scaling, softcap=softcap or 0.0,
+                    right=0 if causal and attention_mask is None else -1)]
 
 
-def registered_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None, scaling: float | None = None,
-                         dropout: float = 0.0, *, is_causal: bool | None = None, **further: Any) -> list[Problem]:
-    """A function that is registered with transformers. Without a mask several queries are causal where is_causal, or else the
-    layer, says so, or neither says anything: transformers' own sdpa_attention_forward reads it so."""
+def registered_attention(module: Any, query: Any, key: Any, value: Any, attention_mask: Any = None,
+                         scaling: float | None = None, dropout: float = 0.0, *, is_causal: bool | None = None,
+                         **further: Any) -> list[Problem]:
+    """A function that is registered with transformers. Without a mask several queries are causal where is_causal, or
+    else the layer, says so, or neither says anything: transformers' own sdpa_attention_forward reads it so."""
     if is_causal is None and attention_mask is None and query.shape[2] > 1:
         is_causal = bool(getattr(module, "is_causal", True))
-    return transformers_attention(module, query, key, value, attention_mask, scaling, dropout, is_causal=is_causal, **further)
+    return transformers_attention(module, query, key, value, attention_mask, scaling, dropout, is_causal=is_causal,
+                                  **further)
 
 
 # --- JAX --------------------------------------------------------------------------------------------------------------
@@ -274,13 +285,15 @@ def registered_attention(module: Any, query: Any, key: Any, value: Any, attentio
 
 def jax_attention(query: Any, key: Any, value: Any, bias: Any = None, mask: Any = None, *, scale: float | None = None,
                   is_causal: bool = False, query_seq_lengths: Any = None, key_value_seq_lengths: Any = None,
-                  local_window_size: Any = None, implementation: Any = None, return_residual: bool = False) -> list[Problem]:
+                  local_window_size: Any = None, implementation: Any = None,
+                  return_residual: bool = False) -> list[Problem]:
     """jax.nn.dot_product_attention."""
     jax = sys.modules["jax"]
     refuse(any(isinstance(x, jax.core.Tracer) for x in (query, key, value, bias, mask)), "under jax.jit, grad or vmap")
     batched = query.ndim == 4
     inputs = {role: heads_first(x if batched else x[None]) for role, x in (("q", query), ("k", key), ("v", value))}
-    inputs |= {role: x for role, x in (("q_lengths", query_seq_lengths), ("k_lengths", key_value_seq_lengths)) if x is not None}
+    inputs |= {role: x for role, x in (("q_lengths", query_seq_lengths), ("k_lengths", key_value_seq_lengths))
+               if x is not None}
     keys = inputs["k"].shape[2]
     for role, x in (("bias", bias), ("mask", mask)):
         if x is not None:
@@ -328,7 +341,8 @@ def found() -> Iterator[Hook]:
         for name in OPERATORS:
             operator = getattr(getattr(aten, name, None), "default", None)
             if operator is not None:
-                yield Hook(f"torch.ops.aten.{name}", operator._op, torch_operator(operator._schema), ((operator, "_op"),))
+                yield Hook(f"torch.ops.aten.{name}", operator._op, torch_operator(operator._schema),
+                           ((operator, "_op"),))
     if "transformers" in sys.modules and "torch" in sys.modules:
         yield from of_transformers()
 
@@ -350,5 +364,6 @@ def of_transformers() -> Iterator[Hook]:
             if inspect.isfunction(function) and interface.is_interface(function):
                 known[id(function)] = function
     for key, function in known.items():
-        describe = registered_attention if key in places and function.__module__ not in MASKED else transformers_attention
+        registered = key in places and function.__module__ not in MASKED
+        describe = registered_attention if registered else transformers_attention
         yield Hook(f"{function.__module__}.{function.__name__}", function, describe, tuple(places.get(key, ())))

@@ -12,7 +12,8 @@ class Further(TypedDict, total=False):
     q_lengths, k_lengths    [b]: how many rows of its slot each entry has
     q_offsets, k_offsets    [b + 1]: where the entries of packed rows begin; with layout "thd" cu_seqlens says both
     block_table     [b, width]: k and v are pools of pages; kv_layout says in which order of axes
-    kv_layout       "hnd" ([pages, hk, page, d]) or "nhd" ([pages, page, hk, d]); without it "nhd" unless the layout is "bhnd"
+    kv_layout       "hnd" ([pages, hk, page, d]) or "nhd" ([pages, page, hk, d]); without it "nhd" unless the layout is
+                    "bhnd"
     block_mask, block_q, block_k    which blocks of queries and keys are visible, and how large a block is
     keep, dropout   the weights that dropout keeps, and its probability
     align           "top-left" or "bottom-right": whether keys less queries of each entry are added to the diagonal

@@ -1,8 +1,8 @@
 """One merge of partial results, and how a function of it is asked.
 
-O = sum_s w_s O_s with w_s = exp(LSE_s) / sum exp(LSE_s), and LSE = ln sum exp(LSE_s): what combines the results of split keys,
-of rings and of a shared prefix. A part whose LSE is -inf in a row saw no key there, and its O is not read: it may be NaN.
-docs/semantics.md states every rule.
+O = sum_s w_s O_s with w_s = exp(LSE_s) / sum exp(LSE_s), and LSE = ln sum exp(LSE_s): what combines the results of
+split keys, of rings and of a shared prefix. A part whose LSE is -inf in a row saw no key there, and its O is not read:
+it may be NaN. docs/semantics.md states every rule.
 """
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ._tensor_file import Tensor, tensor
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Merge:
-    """The results of S parts: o [S, b, hq, n, dv], lse [S, b, hq, n] (float64 for float64, else float32), NumPy's, in row-major
-    order. Whoever answers returns o [b, hq, n, dv] in the type of `o`, or that and the LSE [b, hq, n] in the type of `lse`."""
+    """The results of S parts: o [S, b, hq, n, dv], lse [S, b, hq, n] (float64 for float64, else float32), NumPy's, in
+    row-major order. Whoever answers returns o [b, hq, n, dv] in the type of `o`, or that and the LSE [b, hq, n] in the
+    type of `lse`."""
 
     o: Array
     lse: Array
@@ -65,7 +66,8 @@ def lse_from(layout: str, lse: Array, rows: tuple[int, int, int]) -> Array:
 
 
 class MatchedMerge:
-    """A callable f(o, lse), or f(o, lse, threads=...), as a function of a Merge that returns (o, LSE or None), Tensors."""
+    """A callable f(o, lse), or f(o, lse, threads=...), as a function of a Merge that returns (o, LSE or None),
+    Tensors."""
 
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         if not callable(function):
@@ -76,7 +78,8 @@ class MatchedMerge:
     def __call__(self, merge: Merge) -> tuple[Tensor, Tensor | None]:
         layout = self.options.layout
         arguments = {self._threads: merge.threads} if self._threads and merge.threads > 0 else {}
-        returned = self.function(self._given(o_in(layout, merge.o)), self._given(lse_in(layout, merge.lse)), **arguments)
+        returned = self.function(self._given(o_in(layout, merge.o)), self._given(lse_in(layout, merge.lse)),
+                                 **arguments)
         parts = list(returned) if isinstance(returned, (tuple, list)) else [returned]
         if not 1 <= len(parts) <= 2:
             raise ValueError(f"returned {len(parts)} arrays, expected o, or o and the LSE")
@@ -113,7 +116,8 @@ def _threads_of(function: Callable[..., Any]) -> str | None:
         return None  # a function of C: it gets o and lse
     for one in parameters[2:]:
         if one.default is one.empty:
-            raise ValueError(f"merge: {name_of(function)} needs the argument {one.name!r}, which no merge has a value for")
+            raise ValueError(f"merge: {name_of(function)} needs the argument {one.name!r}, which no merge has a value "
+                             "for")
     return next((one.name for one in parameters[2:] if one.name in SPELLINGS["threads"]), None)
 
 

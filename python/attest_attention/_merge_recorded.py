@@ -16,16 +16,17 @@ from ._verify import verify_problem
 from ._words import contract_words
 
 
-def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *, contract: str | os.PathLike[str] | None = None,
-                 layout: str = "bhnd", **options: Any) -> Report:
+def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *,
+                 contract: str | os.PathLike[str] | None = None, layout: str = "bhnd", **options: Any) -> Report:
     """Judges the merge of partial results, each element under its derived bound.
 
-    Shapes  o_parts [S, b, hq, n, dv] and lse_parts [S, b, hq, n], or S arrays each without the first axis; o [b, hq, n, dv],
-            lse [b, hq, n]. Fewer axes are read as the last ones. layout "bnhd" has O as [b, n, hq, dv]. Arrays of NumPy,
-            PyTorch, JAX, or with __dlpack__, on any device.
-    Types   the LSE is float32 (float64 with O of float64); o has the type of the parts, or one of both is float32 and the
-            other has 16 bits.
-    contract  "merge-f32" (weights by the largest LSE, one division), "merge-f32-split", "merge-f32-ring" and so for other types,
+    Shapes  o_parts [S, b, hq, n, dv] and lse_parts [S, b, hq, n], or S arrays each without the first axis; o [b, hq, n,
+            dv], lse [b, hq, n]. Fewer axes are read as the last ones. layout "bnhd" has O as [b, n, hq, dv]. Arrays of
+            NumPy, PyTorch, JAX, or with __dlpack__, on any device.
+    Types   the LSE is float32 (float64 with O of float64); o has the type of the parts, or one of both is float32 and
+            the other has 16 bits.
+    contract  "merge-f32" (weights by the largest LSE, one division), "merge-f32-split", "merge-f32-ring" and so for
+              other types,
             or one about attention, which says how its splits are merged; without it the first of them
 
     A part whose LSE is -inf in a row saw no key there, and its O is not read. The further keywords are as for verify.
@@ -40,8 +41,8 @@ def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *, contr
 
 def reference_merge(o_parts: Any, lse_parts: Any, *, contract: str | os.PathLike[str] | None = None,
                     layout: str = "bhnd") -> Reference:
-    """(o, bound) of a merge of partial results: O, correctly rounded to the type of the parts, and the largest error that
-    `contract` allows each element; also lse and lse_bound. The arguments are as for verify_merge.
+    """(o, bound) of a merge of partial results: O, correctly rounded to the type of the parts, and the largest error
+    that `contract` allows each element; also lse and lse_bound. The arguments are as for verify_merge.
 
     >>> import numpy as np
     >>> o, bound = reference_merge(np.float32([[[1.0]], [[2.0]]]), np.float32([[0.0], [np.log(3)]]))
@@ -83,7 +84,8 @@ def _stacked(parts: Any, name: str) -> Tensor:
 
 
 def _problem(o_parts: Any, lse_parts: Any, layout: str, outputs: Mapping[str, Any]) -> Problem:
-    """The merge as a file has it: `o_parts` [S, b, hq, n, dv] and `lse_parts`, its answers in the same order of axes."""
+    """The merge as a file has it: `o_parts` [S, b, hq, n, dv] and `lse_parts`, its answers in the same order of
+    axes."""
     if layout not in ("bhnd", "bnhd"):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd' or 'bnhd'")
     tensors = {"o_parts": _stacked(o_parts, "o_parts"), "lse_parts": _stacked(lse_parts, "lse_parts")}

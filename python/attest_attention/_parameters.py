@@ -1,6 +1,7 @@
 """The numbers and the optional tensors of a problem: whoever has one or the other reads these rows.
 
-problem/parameters.hpp and problem/optional_tensors.hpp are the same lists; docs/semantics.md states what each row means.
+problem/parameters.hpp and problem/optional_tensors.hpp are the same lists; docs/semantics.md states what each row
+means.
 """
 from __future__ import annotations
 

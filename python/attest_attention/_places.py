@@ -23,8 +23,8 @@ def put(place: Any, name: str, value: Any) -> None:
 class Places:
     """Names under which something else was put, and what was there before.
 
-    `originals` is for calls that compare functions by identity. It holds for the whole process, so that calls of other threads
-    may meet the functions themselves meanwhile. What somebody else put there in such a time stays.
+    `originals` is for calls that compare functions by identity. It holds for the whole process, so that calls of other
+    threads may meet the functions themselves meanwhile. What somebody else put there in such a time stays.
     """
 
     def __init__(self) -> None:

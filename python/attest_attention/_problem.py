@@ -39,7 +39,8 @@ def floating(array: Any, name: str) -> Tensor:
     return part
 
 
-def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None, **keywords: Unpack[Keywords]) -> Problem:
+def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
+            **keywords: Unpack[Keywords]) -> Problem:
     """The problem of these arrays. Raises ValueError or TypeError that name the argument."""
     for name in keywords:
         if name not in Keywords.__annotations__:
@@ -52,7 +53,8 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     if further:
         given |= _offsets_by_entry(given)
     tensors = {name: floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
-    tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None or name == "o"}
+    tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None
+                or name == "o"}
     tensors |= {name: _optional(given[name], name) for name in ("mask", "bias", *LATER) if name in given}
     parameters = {name: _number(given[name], name) for name in NUMBERS if name in given and name not in _BAND}
     if further:
@@ -107,11 +109,12 @@ def _number(value: Any, name: str) -> str:
         raise TypeError(f"{name}: is {value!r}, expected a number") from None
 
 
-def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: int | None, n: int, m: int) -> dict[str, str]:
+def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: int | None, n: int,
+            m: int) -> dict[str, str]:
     """The metadata of the band: −left <= j − (i + diagonal) <= right.
 
-    causal is "top-left" (j <= i), "bottom-right" (j <= i + m − n), or True where n = m, so that both are one; window is (left,
-    right), inclusive, −1 unbounded, around that diagonal or `diagonal`.
+    causal is "top-left" (j <= i), "bottom-right" (j <= i + m − n), or True where n = m, so that both are one; window is
+    (left, right), inclusive, −1 unbounded, around that diagonal or `diagonal`.
 
     >>> band_of("bottom-right", None, None, 2, 5)
     {'diagonal': '3', 'left': '-1', 'right': '0'}
@@ -129,7 +132,8 @@ def band_of(causal: str | bool | None, window: Sequence[int] | None, diagonal: i
             raise ValueError(f"window: is {window!r}, expected (left, right), both at least -1, which is unbounded")
         left, right = int(window[0]), int(window[1])
         if not causal and diagonal is None and n != m:
-            raise ValueError(f"window: n is {n} and m is {m}; say the diagonal that it lies around: diagonal=0, or m - n")
+            raise ValueError(f"window: n is {n} and m is {m}; say the diagonal that it lies around: diagonal=0, or m "
+                             "- n")
     if causal:
         right = 0
     if (left, right) == (-1, -1):

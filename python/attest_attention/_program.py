@@ -1,8 +1,8 @@
 """Where the program `attest` and its libraries are, and how it is run.
 
 The package has no judge of its own: everything that is judged is judged by the program. It is looked for in this order:
-the file that $ATTEST_PROGRAM names; the package's own copy (attest_attention/_native); in a clone of the repository, its
-build (build/release).
+the file that $ATTEST_PROGRAM names; the package's own copy (attest_attention/_native); in a clone of the repository,
+its build (build/release).
 """
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def _first(what: str, variable: str, candidates: Sequence[Path]) -> Path:
         if candidate.is_file():
             return candidate
     tried = ", ".join(str(candidate) for candidate in candidates)
-    build = " `./attest setup build && pip install .` in a clone builds it." if clone() else " Is the package installed whole?"
+    build = (" `./attest setup build && pip install .` in a clone builds it." if clone()
+             else " Is the package installed whole?")
     raise FileNotFoundError(f"{what} was not found; looked at {tried}.{build}")
 
 
@@ -69,7 +70,8 @@ def as_keyword(message: str) -> str:
 def run(words: Sequence[str | os.PathLike[str]], *, expect: Sequence[int] = (0,)) -> subprocess.CompletedProcess[str]:
     """Runs `attest WORDS` to its end.
 
-    Raises ValueError with the program's sentence where its exit status is 2, RuntimeError where it is not one of `expect`.
+    Raises ValueError with the program's sentence where its exit status is 2, RuntimeError where it is not one of
+    `expect`.
     """
     done = subprocess.run([os.fspath(program()), *(os.fspath(word) for word in words)], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, encoding="utf-8", errors="replace", check=False)
@@ -88,7 +90,8 @@ def not_written(errors: str) -> str | None:
 
 
 def raise_for(status: int, errors: str, expect: Sequence[int]) -> None:
-    """Raises what an exit status that is not one of `expect` means: of a program that judges and wrote no report, any."""
+    """Raises what an exit status that is not one of `expect` means: of a program that judges and wrote no report,
+    any."""
     if status in expect:
         return
     said = [line for line in errors.splitlines() if line.strip()]

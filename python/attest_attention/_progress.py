@@ -1,7 +1,7 @@
 """What the program says on standard error while it runs: its line of progress, and its errors.
 
-The program shows progress to a terminal only, so that it gets one of its own. The line is shown on this process's terminal, or
-in a notebook's cell.
+The program shows progress to a terminal only, so that it gets one of its own. The line is shown on this process's
+terminal, or in a notebook's cell.
 """
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def _notebook() -> Any:
 class Progress:
     """The standard error of one run of the program. `show`: None shows progress on a terminal and in a notebook only.
 
-    Pass `descriptor` as the program's standard error, call `started` when it runs and `finished` when it has ended; `errors` is
-    then what it said besides progress.
+    Pass `descriptor` as the program's standard error, call `started` when it runs and `finished` when it has ended;
+    `errors` is then what it said besides progress.
     """
 
     def __init__(self, show: bool | None = None) -> None:

@@ -53,7 +53,8 @@ class Recorded(Parameters):
 
 
 class Sample:
-    """Which calls are kept: the first of each kind, then any further one with the same probability, within both limits."""
+    """Which calls are kept: the first of each kind, then any further one with the same probability, within both
+    limits."""
 
     def __init__(self, calls: int, limit: int, seed: int) -> None:
         self.calls, self.limit, self.random = calls, limit, random.Random(seed)
@@ -93,7 +94,8 @@ class Sample:
 
 
 def kind_of(argument: Any) -> Any:
-    """What makes calls of one kind: an array's shape and type, a number or a word itself, and the type of anything else."""
+    """What makes calls of one kind: an array's shape and type, a number or a word itself, and the type of anything
+    else."""
     shape = getattr(argument, "shape", None)
     if isinstance(shape, tuple):
         return tuple(shape), str(getattr(argument, "dtype", ""))

@@ -31,7 +31,8 @@ class _Pair(NamedTuple):
 
 
 class Reference(_Pair):
-    """(o, bound): the exact O, correctly rounded to the type of q, and the largest error that the contract allows each element.
+    """(o, bound): the exact O, correctly rounded to the type of q, and the largest error that the contract allows each
+    element.
 
     `lse` and `lse_bound` are the same of the LSE.
     """
@@ -41,7 +42,8 @@ class Reference(_Pair):
 
 
 def answer_of(command: str, of: Problem, words: Sequence[str]) -> dict[str, Tensor]:
-    """The tensors that a command of the program writes for a problem. Status 3 (undecided elements, NaN there) is an answer."""
+    """The tensors that a command of the program writes for a problem. Status 3 (undecided elements, NaN there) is an
+    answer."""
     with tempfile.TemporaryDirectory(prefix="attest-") as folder:
         path, out = Path(folder) / "problem.safetensors", Path(folder) / "answer.safetensors"
         _tensor_file.write(path, of.tensors, of.parameters)
@@ -66,7 +68,8 @@ def _joined(of: Problem, answer: Mapping[str, Tensor], role: str) -> Tensor:
 
 def reference(q: Any, k: Any, v: Any, *, contract: str | os.PathLike[str] | None = None,
               **keywords: Unpack[Keywords]) -> Reference:
-    """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each element.
+    """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each
+    element.
 
     The arguments are as for verify. o has the type of q; bound is float64, +inf where the contract promises nothing
     about the element. Both are arrays of the library and the device of q (JAX without float64 gets the bound rounded up
@@ -98,12 +101,13 @@ class AttentionError(AssertionError):
 
 
 def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights: Any = None,
-                     contract: str | os.PathLike[str] | None = None, most: int = 5, **keywords: Unpack[Keywords]) -> Report:
+                     contract: str | os.PathLike[str] | None = None, most: int = 5,
+                     **keywords: Unpack[Keywords]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 
     The arguments say what was computed and under which contract, as for verify; findings, waive, jobs, json, html and
-    options are not among them. Raises AttentionError, an AssertionError that names up to `most` elements, each with the value
-    found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
+    options are not among them. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
+    value found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)
@@ -131,7 +135,8 @@ def failure(report: Report, most: int = 5) -> str:
 
 
 class Solved(NamedTuple):
-    """The outputs of `solve`, in the form that was asked; NaN where an element stayed undecided, or belongs to no entry.
+    """The outputs of `solve`, in the form that was asked; NaN where an element stayed undecided, or belongs to no
+    entry.
 
     Packed rows have no weights: they are None where a file would hold them."""
 
@@ -147,7 +152,8 @@ class Enclosure(NamedTuple):
     upper: Any
 
 
-def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | None = None, **keywords: Unpack[Keywords]) -> Solved:
+def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | None = None,
+          **keywords: Unpack[Keywords]) -> Solved:
     """The calculator: certified results of attention, to any precision, as Solved(o, lse, weights).
 
     digits=50     NumPy arrays of decimal.Decimal, each with 50 certified significant digits (at most 1200)
@@ -182,7 +188,8 @@ def solve(q: Any, k: Any, v: Any, *, digits: int | None = None, round: str | Non
 
 
 _ELEMENT = re.compile(r"(o|lse|weights)\[([0-9, ]*)\] (\S+)")
-_NOT_NUMBERS = {"undecided": "NaN", "-": "NaN", "nan": "NaN", "inf": "Infinity", "+inf": "Infinity", "-inf": "-Infinity"}
+_NOT_NUMBERS = {"undecided": "NaN", "-": "NaN", "nan": "NaN", "inf": "Infinity", "+inf": "Infinity",
+                "-inf": "-Infinity"}
 
 
 def _digits_of(text: str, of: Problem) -> Solved:

@@ -22,24 +22,28 @@ class Folder:
 
 
 class Replay(NamedTuple):
-    """What judges a recorded call again: its file, which is there as long as its report, and the words of `attest verify`."""
+    """What judges a recorded call again: its file, which is there as long as its report, and the words of `attest
+    verify`."""
 
     file: Path
     words: list[str]
 
 
 class Report:
-    """A verdict and what it rests on. It is true where the verdict is "certified"; `print(report)` shows the program's table.
+    """A verdict and what it rests on. It is true where the verdict is "certified"; `print(report)` shows the program's
+    table.
 
     verdict              "certified", "refuted" or "undecided"
     sentence             the verdict in words
-    findings             what is wrong: dicts with check, class, case, output, index, got, truth_lower, truth_upper, bound, …
+    findings             what is wrong: dicts with check, class, case, output, index, got, truth_lower, truth_upper,
+                         bound, …
     checks               a dict for each check: name, cases, failed, unsupported, elements, max_error_in_bounds, …
     asked                which features of a call were asked: {"causal": {"asked": 9, "answered": 9}, …}
     tracebacks           by case of a finding, the traceback of what the callable raised
     missing_protections  what the kernel was not protected by, with reasons
     json, text, html     the whole report in these forms
-    replay               of a recorded call: the file that was judged, and the further words of `attest verify`; else None
+    replay               of a recorded call: the file that was judged, and the further words of `attest verify`; else
+                         None
     """
 
     def __init__(self, json: Mapping[str, Any], text: str, *, folder: Folder | None = None,

@@ -12,7 +12,8 @@ Parts = tuple[Tensor, "Tensor | None", "Tensor | None"]
 
 
 def parts_of(result: Any, call: Call, layout: str = "bhnd") -> Parts:
-    """o, LSE and weights of what a callable returned: the first is o, then by rank LSE [b, hq, n] and weights [b, hq, n, m].
+    """o, LSE and weights of what a callable returned: the first is o, then by rank LSE [b, hq, n] and weights [b, hq,
+    n, m].
 
     Raises TypeError where it is no array, and ValueError for an output of another shape or type than the call has.
     """

@@ -1,8 +1,8 @@
 """Calls of the judge, handed to a Python callable: the ctypes binding of libattest_serve (include/attest/serve.h).
 
-The judge's tensors lie between inaccessible pages and end with the call, so that the callable gets copies. Their bits are
-compared with the judge's after the call, and with themselves after later calls, as are earlier answers: a library may keep an
-array and write to it when it is called again.
+The judge's tensors lie between inaccessible pages and end with the call, so that the callable gets copies. Their bits
+are compared with the judge's after the call, and with themselves after later calls, as are earlier answers: a library
+may keep an array and write to it when it is called again.
 """
 from __future__ import annotations
 
@@ -56,7 +56,8 @@ _memcmp.restype, _memcmp.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_voi
 
 
 class _Kept:
-    """An array that a callable has seen, and the bits that it had then. `array` is compact, in any order of its axes."""
+    """An array that a callable has seen, and the bits that it had then. `array` is compact, in any order of its
+    axes."""
 
     def __init__(self, says: str, array: Array, bits: Array) -> None:
         self.says, self._array, self._bits = says, array, bits  # they keep the memory
@@ -184,7 +185,8 @@ class Kernel:
                 inputs[name], copies[name] = there, Tensor(np.array(there.data, order="C"), there.dtype)
         before = {name: array.copy() for name, array in given.items()}
         numbers = {name: getattr(asked, name) for name in (NUMBERS if asked.abi_version == 2 else _NUMBERS_OF_1)}
-        call = Call(**{name: as_numpy(copy) for name, copy in copies.items()}, **given, **numbers,  # type: ignore[arg-type]
+        arrays = {name: as_numpy(copy) for name, copy in copies.items()}
+        call = Call(**arrays, **given, **numbers,  # type: ignore[arg-type]
                     want_lse=bool(asked.lse), want_weights=bool(asked.weights), threads=asked.threads)
         try:
             returned = self.answer(call)
@@ -289,7 +291,8 @@ class Server:
     """Answers the judge's requests with a Kernel, on the thread that calls `next`. Closes with `with`."""
 
     def __init__(self, kernel: Kernel, name: str, control: int | None = None) -> None:
-        """`control`: this process's end of the socket pair of `attest audit --channel`; None where attest started it."""
+        """`control`: this process's end of the socket pair of `attest audit --channel`; None where attest started
+        it."""
         self._library, self.kernel = serve_library(), kernel
         self._function = KERNEL(kernel)
         said = cut(name, 200).encode("utf-8", "replace")

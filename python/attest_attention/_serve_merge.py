@@ -1,4 +1,5 @@
-"""Merges of the judge, handed to a Python callable: attest_merge of include/attest/kernel.h, as _serve.py has attest_attention."""
+"""Merges of the judge, handed to a Python callable: attest_merge of include/attest/kernel.h, as _serve.py has
+attest_attention."""
 from __future__ import annotations
 
 import ctypes
@@ -31,15 +32,16 @@ class MergeKernel(Kernel):
 
     function_type = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestMergeCall))
 
-    def __init__(self, answer: Callable[[Merge], tuple[Tensor, Tensor | None]], *, say: Callable[[str], None] | None = None,
-                 interruptible: bool = True) -> None:
+    def __init__(self, answer: Callable[[Merge], tuple[Tensor, Tensor | None]], *,
+                 say: Callable[[str], None] | None = None, interruptible: bool = True) -> None:
         super().__init__(answer, say=say, interruptible=interruptible)  # type: ignore[arg-type]
 
     def _judged(self, asked: Any) -> int:
         require(asked.abi_version == 2, f"a merge of version {asked.abi_version}")
         judged = {name: [of_dltensor(of[part].contents) for part in range(asked.parts)]
                   for name, of in (("o", asked.o), ("lse", asked.lse))}
-        copies = {name: Tensor(np.stack([part.data for part in parts]), parts[0].dtype) for name, parts in judged.items()}
+        copies = {name: Tensor(np.stack([part.data for part in parts]), parts[0].dtype)
+                  for name, parts in judged.items()}
         merge = Merge(as_numpy(copies["o"]), as_numpy(copies["lse"]), bool(asked.out_lse), asked.threads)
         try:
             o, lse = self.answer(merge)  # type: ignore[arg-type]
@@ -57,5 +59,6 @@ class MergeKernel(Kernel):
             if to and part is not None:
                 np.copyto(of_dltensor(to.contents, writable=True).data, part.data)
         self._memory.keep([(f"the input {name}", part.data) for name, part in copies.items()]
-                          + [(says, part.data) for says, part in (("the answer o", o), ("the answer LSE", lse)) if part])
+                          + [(says, part.data) for says, part in (("the answer o", o), ("the answer LSE", lse))
+                             if part])
         return OK

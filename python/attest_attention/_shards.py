@@ -1,8 +1,9 @@
 """One part of an audit as a task that may run anywhere, any number of times, and is kept under the key of its content.
 
-A task is `attest audit --kernel K --seed S --shard i/n --json FILE`. Its key is the SHA-256 of all that decides its report: the
-bytes of the kernel's library, its symbol, the contract, the seed, the part, the options and the version of the program. A
-report is stored under its key, whole or not at all, so that a task that runs twice stores the same thing twice.
+A task is `attest audit --kernel K --seed S --shard i/n --json FILE`. Its key is the SHA-256 of all that decides its
+report: the bytes of the kernel's library, its symbol, the contract, the seed, the part, the options and the version of
+the program. A report is stored under its key, whole or not at all, so that a task that runs twice stores the same thing
+twice.
 """
 from __future__ import annotations
 
@@ -21,8 +22,8 @@ from typing import Any
 from . import _program
 
 # The words of `attest audit` that a campaign gives itself: an audit with another one of these would not be a shard.
-OWN_OPTIONS = ("--kernel", "--seed", "--shard", "--json", "--junit", "--report", "--html", "--findings", "--draws", "--quick",
-               "--contract", "--soak", "--budget", "--fail-fast", "--replay", "--jobs", "--channel")
+OWN_OPTIONS = ("--kernel", "--seed", "--shard", "--json", "--junit", "--report", "--html", "--findings", "--draws",
+               "--quick", "--contract", "--soak", "--budget", "--fail-fast", "--replay", "--jobs", "--channel")
 
 
 class Interrupted(Exception):
@@ -30,7 +31,8 @@ class Interrupted(Exception):
 
 
 class WrongTask(Exception):
-    """A task that no repetition makes right: its kernel cannot be loaded, it or its contract has changed, or a word is refused."""
+    """A task that no repetition makes right: its kernel cannot be loaded, it or its contract has changed, or a word is
+    refused."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -127,8 +129,8 @@ def refuse_other_build(kernel: Identity, report: dict[str, Any]) -> None:
 def refuse_changed(kernel: Identity, words: Sequence[str], content: str) -> None:
     """Raises WrongTask if the bytes of the library, or of the file of the contract, are not the bytes in the key.
 
-    It is called on both sides of an audit. The program reads the contract when it begins, and its report says the bytes of the
-    library as they were then; a library is opened again where a call has ended its process.
+    It is called on both sides of an audit. The program reads the contract when it begins, and its report says the bytes
+    of the library as they were then; a library is opened again where a call has ended its process.
     """
     contract = words[words.index("--contract") + 1]
     for what, path, digest in (("kernel", kernel.path, kernel.sha256), ("contract", contract, content)):
@@ -146,8 +148,8 @@ def _changed(what: str, path: str) -> str:
 def refuse_interrupted(report: dict[str, Any]) -> None:
     """Raises Interrupted where a signal ended this audit before its end, unless it refutes: a finding stands alone.
 
-    `complete` says something else: a kernel that leaves mandatory inputs unanswered or hangs has an incomplete report, which is
-    a result, and an audit that was ended within its draws has a complete one.
+    `complete` says something else: a kernel that leaves mandatory inputs unanswered or hangs has an incomplete report,
+    which is a result, and an audit that was ended within its draws has a complete one.
     """
     if report.get("verdict") == "refuted":
         return
@@ -176,8 +178,8 @@ def run_program(words: list[str], keep: Path | None = None) -> subprocess.Comple
     While it runs the folder `keep` is touched from time to time, so that it is not taken for left over.
     """
     command = [sys.executable, "-I", "-S", "-c", _WITH_PARENT, str(os.getpid()), os.fspath(_program.program()), *words]
-    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                          encoding="utf-8", errors="replace", start_new_session=True) as process:
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          text=True, encoding="utf-8", errors="replace", start_new_session=True) as process:
         try:
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):
@@ -200,7 +202,8 @@ def last_line(text: str) -> str:
 def run(task: Task) -> str:
     """Judges one part and stores its report; nothing is done where it is stored already. Returns the key.
 
-    Raises WrongTask where the program refuses the task or a file has changed, Interrupted where the audit was ended from outside.
+    Raises WrongTask where the program refuses the task or a file has changed, Interrupted where the audit was ended
+    from outside.
     """
     if task.stored():
         return task.key

@@ -1,7 +1,7 @@
 """How to ask a callable: its parameters are matched by name against the spellings in use.
 
-The name is the question: what a callable has no parameter for is not asked of it. Such a call is unsupported, which is no
-finding. Nothing is configured; `adapter=` of `audit` is for what the table does not fit.
+The name is the question: what a callable has no parameter for is not asked of it. Such a call is unsupported, which is
+no finding. Nothing is configured; `adapter=` of `audit` is for what the table does not fit.
 """
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ class Options:
     arrays: str = "numpy"
     device: str = "cpu"
     layout: str = "bhnd"
-    causal: str | None = None  # "top-left" or "bottom-right": the diagonal of the callable's own causal and window parameters
+    # "top-left" or "bottom-right": the diagonal of the callable's own causal and window parameters
+    causal: str | None = None
     supports: tuple[str, ...] = ()
     returns: str | None = None  # "o", "o,lse", "o,weights" or "o,lse,weights": what it always returns
 
@@ -87,7 +88,8 @@ class Options:
             if one not in SUPPORTS:
                 raise ValueError(f"supports: {one!r} is unknown, expected " + ", ".join(map(repr, SUPPORTS)))
         if self.arrays == "numpy" and self.device != "cpu":
-            raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or 'jax'")
+            raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or "
+                             "'jax'")
 
 
 class Matched:
@@ -111,7 +113,8 @@ class Matched:
         self._name_inputs([one.name for one in named if one.kind is not one.KEYWORD_ONLY], signature)
         self._check_required()
         self._packed = options.layout == "thd"
-        self._requires_later = any(self._required(role) for role in (*LATER, "block_q", "block_k", "max_seqlen_q", "max_seqlen_k"))
+        self._requires_later = any(self._required(role) for role in (*LATER, "block_q", "block_k", "max_seqlen_q",
+                                                                     "max_seqlen_k"))
         self._returned: tuple[str, ...] | None = tuple((options.returns or "").split(",")) if options.returns else None
 
     def _name_inputs(self, positional: list[str], signature: inspect.Signature) -> None:
@@ -130,7 +133,8 @@ class Matched:
         known = set(self.parameters.values())
         for name, default in self._defaults.items():
             if default is inspect.Parameter.empty and name not in known:
-                raise ValueError(f"kernel: {name_of(self.function)} needs the argument {name!r}, which no call has a value "
+                raise ValueError(f"kernel: {name_of(self.function)} needs the argument {name!r}, which no call has a "
+                                 "value "
                                  "for. Give it a default, or give adapter=")
         for role in ("q_offsets", "k_offsets"):
             if self.options.layout != "thd" and self._required(role):
@@ -193,7 +197,8 @@ class Matched:
         return {"q": self._given(q), "k": self._given(k), "v": self._given(v), **arguments}
 
     def _entries(self, call: Call, arguments: dict[str, Any]) -> None:
-        """Offsets, lengths, the table, and what else a call has beyond version 1. What has no parameter is Unsupported."""
+        """Offsets, lengths, the table, and what else a call has beyond version 1. What has no parameter is
+        Unsupported."""
         has = self.parameters
         if not self._packed and not self._requires_later and not call.needs:
             return
@@ -209,7 +214,8 @@ class Matched:
                 arguments[role] = self._given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
             elif self._packed:
                 require(call.b == 1, "several sequences (no cu_seqlens)")
-            if f"max_seqlen_{of}" in has and (self._packed or offsets is not None or self._required(f"max_seqlen_{of}")):
+            if f"max_seqlen_{of}" in has and (self._packed or offsets is not None
+                                              or self._required(f"max_seqlen_{of}")):
                 arguments[f"max_seqlen_{of}"] = length
         for role, used, room in (("q_lengths", call.queries_of(), call.n), ("k_lengths", call.keys_of(), call.m)):
             lengths, offsets = getattr(call, role), getattr(call, f"{role[0]}_offsets")
@@ -245,8 +251,8 @@ class Matched:
         arguments["sink"] = self._given(sink)
 
     def _lies(self, call: Call, role: str) -> bool:
-        """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves open which
-        corner that is, entries must be square."""
+        """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves
+        open which corner that is, entries must be square."""
         aligned = self.options.causal or _ALIGNED.get(self.parameters.get(role, ""))
         knows = call if "q_lengths" in self.parameters else dataclasses.replace(call, q_lengths=None)
         beside = call.keys_of() - knows.queries_of()  # as the callable sees it
@@ -286,7 +292,8 @@ class Matched:
                 return {**also, "sliding_window": min(call.left, call.n + call.m) + 1}
         packed = self._packed or call.q_offsets is not None or call.k_offsets is not None
         require("mask" in has and not packed, "a causal band" if causal and call.left < 0 else "a window")
-        return {**unasked, "align": 0, "hidden": call.band_mask()} if "align" in unasked else {"hidden": call.band_mask(), **unasked}
+        return {**unasked, "align": 0,
+                "hidden": call.band_mask()} if "align" in unasked else {"hidden": call.band_mask(), **unasked}
 
     def _masks(self, call: Call, band: Array | None, arguments: dict[str, Any]) -> None:
         has = self.parameters

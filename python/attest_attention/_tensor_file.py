@@ -37,7 +37,8 @@ class Tensor(NamedTuple):
 
 
 def tensor(data: Array) -> Tensor:
-    """A tensor of a NumPy array. ml_dtypes' bfloat16 is known by its name. Raises TypeError for a type that files lack."""
+    """A tensor of a NumPy array. ml_dtypes' bfloat16 is known by its name. Raises TypeError for a type that files
+    lack."""
     if data.dtype.name == "bfloat16":
         return Tensor(data.view(np.uint16), "BF16")
     for name, stored in STORED.items():
@@ -46,7 +47,8 @@ def tensor(data: Array) -> Tensor:
     raise TypeError(f"has the type {data.dtype}, which attest does not know")
 
 
-def write(path: str | os.PathLike[str], tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> None:
+def write(path: str | os.PathLike[str], tensors: Mapping[str, Tensor],
+          metadata: Mapping[str, str] | None = None) -> None:
     """Writes a file. Tensors lie in the order of `tensors`, the largest alignment first, so that each is aligned."""
     order = sorted(tensors, key=lambda name: -tensors[name].data.dtype.itemsize)
     header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
@@ -83,7 +85,8 @@ def _header(file: IO[bytes], path: object) -> tuple[dict[str, Any], int]:
 
 
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors of a file, by name, and its metadata. The tensors are read when they are used (a memory map, read-only).
+    """The tensors of a file, by name, and its metadata. The tensors are read when they are used (a memory map,
+    read-only).
 
     Raises ValueError where the file is no safetensors file.
     """

@@ -25,19 +25,20 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
            **keywords: Unpack[Keywords]) -> Report:
     """Judges the outputs of one call of an attention kernel, each element under its derived bound.
 
-    Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m]; mask
-            (true = attend) and bias [b|1, hq|1, n|1, m]. Two or three axes are read as the last ones. Arrays of NumPy, PyTorch,
-            JAX, or with __dlpack__, on any device. layout "bnhd" has q, k, v and o as [b, n, h, d]; "thd" as
-            [sum of n, h, d], with cu_seqlens, the offsets of the queries and of the keys.
-    Band    causal is "top-left" (j <= i), "bottom-right" (j <= i + m - n), or True where n = m. window is (left, right),
-            inclusive, -1 unbounded, around the diagonal of causal, or of `diagonal` (0 is i = j).
-    Also    sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, kv_layout, block_mask, block_q, block_k, keep, dropout
-            and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are one problem.
+    Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m];
+            mask (true = attend) and bias [b|1, hq|1, n|1, m]. Two or three axes are read as the last ones. Arrays of
+            NumPy, PyTorch, JAX, or with __dlpack__, on any device. layout "bnhd" has q, k, v and o as [b, n, h, d];
+            "thd" as [sum of n, h, d], with cu_seqlens, the offsets of the queries and of the keys.
+    Band    causal is "top-left" (j <= i), "bottom-right" (j <= i + m - n), or True where n = m. window is (left,
+            right), inclusive, -1 unbounded, around the diagonal of causal, or of `diagonal` (0 is i = j).
+    Also    sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, kv_layout, block_mask, block_q, block_k,
+            keep, dropout and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are
+            one problem.
     contract  a preset or a JSON file; without it the preset named like the type of q
     findings  a folder for the case of each finding; without it none is written
 
-    Raises ValueError or TypeError that names the argument, and an OSError whose `report` is the report where `json` or `html`
-    could not be written.
+    Raises ValueError or TypeError that names the argument, and an OSError whose `report` is the report where `json` or
+    `html` could not be written.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)
@@ -53,7 +54,8 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
 def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None,
                    findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (),
                    jobs: int | None = None, json: str | os.PathLike[str] | None = None,
-                   html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (), **unknown: Any) -> Report:
+                   html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (),
+                   **unknown: Any) -> Report:
     """Judges a problem with its outputs. Raises TypeError for a keyword that there is not."""
     for name in unknown:
         raise TypeError(f"{name}: there is no such argument")
@@ -62,13 +64,14 @@ def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None
     path = Path(folder.name) / "recorded.safetensors"
     _tensor_file.write(path, recorded.tensors, recorded.parameters)
     words += [*option_words({"waive": waive}), *listed(options, "options")]
-    beside = ["--findings", text_of(findings, "findings") if findings is not None else "", *option_words({"jobs": jobs})]
+    beside = ["--findings", text_of(findings, "findings") if findings is not None else "",
+              *option_words({"jobs": jobs})]
     replay = Replay(path, words)
     with open(path, "rb") as file:
         # What comes from standard input is always saved, whereas a finding of a file with one problem is that file.
         try:
-            report = run_judging("verify", ["-" if findings is not None else path, *beside, *words], {"json": json, "html": html},
-                                 progress=False, folder=folder, standard_input=file)
+            report = run_judging("verify", ["-" if findings is not None else path, *beside, *words],
+                                 {"json": json, "html": html}, progress=False, folder=folder, standard_input=file)
         except NotWritten as why:
             why.report.replay = replay
             raise

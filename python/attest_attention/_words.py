@@ -49,8 +49,8 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
                    argument: str = "dtype") -> tuple[list[str], str]:
     """The option that says the contract, and the element type of its inputs.
 
-    Without a contract it is the preset named like the type. A file is named by its whole path: whoever repeats the words may be
-    in another folder. Raises ValueError where they contradict each other; `argument` is
+    Without a contract it is the preset named like the type. A file is named by its whole path: whoever repeats the
+    words may be in another folder. Raises ValueError where they contradict each other; `argument` is
     what says the type.
     """
     if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):

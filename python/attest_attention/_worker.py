@@ -1,7 +1,8 @@
 """The process in the cage: `python -m attest_attention._worker [OPTIONS] MODULE:FUNCTION`.
 
-`attest audit --kernel 'command:python -m attest_attention._worker MODULE:FUNCTION'` starts it, without network and with nothing
-to write to (docs/isolation.md). It imports the function and answers the judge's calls until the judge has ended.
+`attest audit --kernel 'command:python -m attest_attention._worker MODULE:FUNCTION'` starts it, without network and with
+nothing to write to (docs/isolation.md). It imports the function and answers the judge's calls until the judge has
+ended.
 """
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serves until the judge has ended. Exit status 2 where the function cannot be served, which the judge is told."""
     parser = argparse.ArgumentParser(prog="python -m attest_attention._worker", allow_abbrev=False)
     parser.add_argument("function", metavar="MODULE:FUNCTION")
-    parser.add_argument("--path", action="append", default=[], help="a folder that modules are imported from; repeatable")
+    parser.add_argument("--path", action="append", default=[],
+                        help="a folder that modules are imported from; repeatable")
     parser.add_argument("--adapter", metavar="MODULE:FUNCTION")
     parser.add_argument("--merge", metavar="MODULE:FUNCTION")
     for name in ("arrays", "device", "layout", "causal", "returns"):

@@ -37,7 +37,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "attest(contracts): run the test once under each of these contracts, which the fixtures "
+    config.addinivalue_line("markers",
+                            "attest(contracts): run the test once under each of these contracts, which the fixtures "
                                        "`contract` and `attest` then have")
     if config.option.attest_report:  # also for workers and tests that change the folder
         config.option.attest_report = os.path.abspath(config.option.attest_report)
@@ -52,13 +53,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             or not all(isinstance(one, (str, os.PathLike)) for one in contracts):
         raise pytest.UsageError(f"{metafunc.definition.nodeid}: the marker attest takes contracts=[…], names or files")
     if "contract" not in metafunc.fixturenames:
-        raise pytest.UsageError(f"{metafunc.definition.nodeid}: has contracts, and neither the fixture attest nor contract")
+        raise pytest.UsageError(f"{metafunc.definition.nodeid}: has contracts, and neither the fixture attest nor "
+                                "contract")
     metafunc.parametrize("contract", [os.fspath(one) for one in contracts], indirect=True)
 
 
 @pytest.fixture
 def contract(request: pytest.FixtureRequest) -> str | None:
-    """The contract of this run of the test, from its marker; None without one: the preset named like the element type."""
+    """The contract of this run of the test, from its marker; None without one: the preset named like the element
+    type."""
     found: str | None = getattr(request, "param", None)
     return found
 
@@ -166,7 +169,8 @@ class Attest:
 
 
 def _kept(contract: str, place: Path) -> str:
-    """A preset, or a copy of a contract's file, under its name, beside what is saved: the folder of a test does not stay."""
+    """A preset, or a copy of a contract's file, under its name, beside what is saved: the folder of a test does not
+    stay."""
     if not os.path.isabs(contract) or not Path(contract).is_file():
         return contract
     folder = place.with_name(place.name + ".contract")

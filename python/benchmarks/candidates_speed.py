@@ -1,7 +1,8 @@
-"""How long a folder of candidate kernels takes: `python python/benchmarks/candidates_speed.py [HOW_MANY]`. Needs distributed.
+"""How long a folder of candidate kernels takes: `python python/benchmarks/candidates_speed.py [HOW_MANY]`. Needs
+distributed.
 
-Kernels of the zoo that are about f32, mutants of no family before honest ones, two at a time: each is judged in isolation by
-`--quick --fail-fast`. Five to ten minutes for all on two cores.
+Kernels of the zoo that are about f32, mutants of no family before honest ones, two at a time: each is judged in
+isolation by `--quick --fail-fast`. Five to ten minutes for all on two cores.
 """
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ def main() -> None:
     mutants, honest = specimens()
     asked = (mutants + honest)[: int(sys.argv[1]) if len(sys.argv) > 1 else None]
     with tempfile.TemporaryDirectory() as folder:
-        lines = candidates(asked, into=Path(folder) / "judged.jsonl", page=Path(folder) / "page.html", progress=lambda _: None)
+        lines = candidates(asked, into=Path(folder) / "judged.jsonl", page=Path(folder) / "page.html",
+                           progress=lambda _: None)
     for verdict in ("refuted", "certified", "undecided"):
         seconds = sorted(line["seconds"] for line in lines if line["verdict"] == verdict)
         if seconds:

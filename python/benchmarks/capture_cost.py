@@ -1,7 +1,7 @@
 """What `capture` costs a model where it samples nothing: `python python/benchmarks/capture_cost.py`. Needs torch.
 
-The encoder of examples/capture_encoder.py on one short sentence and on a batch, with and without capture in turn, since the
-speed of a machine drifts.
+The encoder of examples/capture_encoder.py on one short sentence and on a batch, with and without capture in turn, since
+the speed of a machine drifts.
 """
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """What a call costs between the judge and a Python callable: `python python/benchmarks/serve_speed.py`.
 
-1. Small and large calls of this side alone: q, k and v copied, the callable (which returns an array that is there), the inputs
+1. Small and large calls of this side alone: q, k and v copied, the callable (which returns an array that is there), the
+inputs
    compared, o copied. Processor time, so that other programs on the machine do not count.
 2. The calls of an audit whose callable refuses each: with the judge's making of inputs, and the way there and back.
 """
@@ -20,7 +21,8 @@ from attest_attention._tensor_file import Array
 def described(array: Array, keep: list[object]) -> "ctypes._Pointer[DLTensor]":
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*(step // array.itemsize for step in array.strides))
-    tensor = DLTensor(array.ctypes.data, DLDevice(1, 0), array.ndim, DLDataType(2, 8 * array.itemsize, 1), shape, strides, 0)
+    tensor = DLTensor(array.ctypes.data, DLDevice(1, 0), array.ndim, DLDataType(2, 8 * array.itemsize, 1), shape,
+                      strides, 0)
     keep += [array, shape, strides, tensor]
     return ctypes.pointer(tensor)
 
@@ -33,7 +35,8 @@ def small_calls() -> None:
     """Calls through the whole path: the judge makes them, its shared memory, this process, and back."""
     kernel = _serve.Kernel(refuses)
     wall, own = time.perf_counter(), time.process_time()
-    words = ["--kernel", "callable:nothing", "--quick", "--seed", "1", "--findings", "", "--draws", "2000", "--only", "drawn"]
+    words = ["--kernel", "callable:nothing", "--quick", "--seed", "1", "--findings", "", "--draws", "2000", "--only",
+             "drawn"]
     _audit.run_judging("audit", words, progress=False, served=kernel, name="nothing")
     wall, own = time.perf_counter() - wall, time.process_time() - own
     print(f"calls of an audit, refused: {kernel.calls} in {wall:.2f} s of which this process ran {own:.2f} s: "

@@ -1,4 +1,5 @@
-"""Attention by its formula in float64, for the tests of adapters, and calls that ask what adapters must not get wrong."""
+"""Attention by its formula in float64, for the tests of adapters, and calls that ask what adapters must not get
+wrong."""
 from __future__ import annotations
 
 import math
@@ -86,4 +87,5 @@ def close(got: Array, wanted: Array, dtype: str) -> bool:
     """Whether every element is within the tolerance of the type; infinities must agree."""
     difference = np.abs(got.astype(np.float64) - wanted, where=np.isfinite(wanted), out=np.zeros(wanted.shape))
     return bool(np.all(difference <= TOLERANCE[dtype] * (1 + np.abs(np.where(np.isfinite(wanted), wanted, 0))))
-                and np.array_equal(np.isinf(got), np.isinf(wanted)) and not math.isnan(float(got.astype(np.float64).sum())))
+                and np.array_equal(np.isinf(got), np.isinf(wanted))
+                and not math.isnan(float(got.astype(np.float64).sum())))

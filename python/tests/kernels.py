@@ -1,4 +1,5 @@
-"""Attention in NumPy: a right one with every parameter, and wrong ones. The tests import them, and so do worker processes."""
+"""Attention in NumPy: a right one with every parameter, and wrong ones. The tests import them, and so do worker
+processes."""
 from __future__ import annotations
 
 import os
@@ -10,9 +11,9 @@ import numpy.typing as npt
 Array = npt.NDArray[Any]
 
 
-def right(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: Array | None = None, bias: Array | None = None,
-          diagonal: int = 0, left: int = -1, right: int = -1, softcap: float = 0.0, enable_gqa: bool = False,
-          return_lse: bool = False, return_weights: bool = False) -> Any:
+def right(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: Array | None = None,
+          bias: Array | None = None, diagonal: int = 0, left: int = -1, right: int = -1, softcap: float = 0.0,
+          enable_gqa: bool = False, return_lse: bool = False, return_weights: bool = False) -> Any:
     """docs/semantics.md in float64, rounded at the end. Hidden keys and values are not read."""
     type_, n, m = q.dtype, q.shape[2], k.shape[2]
     group = q.shape[1] // k.shape[1] if enable_gqa else 1
@@ -111,13 +112,14 @@ def exits(q: Array, k: Array, v: Array) -> Array:
     return plain(q, k, v)
 
 
-def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: Array | None = None, bias: Array | None = None,
-            diagonal: int = 0, left: int = -1, right: int = -1, align: int = 0, softcap: float = 0.0, enable_gqa: bool = False,
-            sinks: Array | None = None, seqused_q: Array | None = None, seqused_k: Array | None = None,
-            cu_seqlens_q: Array | None = None, cu_seqlens_k: Array | None = None, block_table: Array | None = None,
-            block_mask: Array | None = None, block_q: int = 0, block_k: int = 0, keep: Array | None = None,
-            dropout_p: float = 0.0, return_lse: bool = False) -> Any:
-    """docs/semantics.md with all of its entries, one after the other in float64; packed rows [1, h, total, d], pools HND."""
+def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: Array | None = None,
+            bias: Array | None = None, diagonal: int = 0, left: int = -1, right: int = -1, align: int = 0,
+            softcap: float = 0.0, enable_gqa: bool = False, sinks: Array | None = None, seqused_q: Array | None = None,
+            seqused_k: Array | None = None, cu_seqlens_q: Array | None = None, cu_seqlens_k: Array | None = None,
+            block_table: Array | None = None, block_mask: Array | None = None, block_q: int = 0, block_k: int = 0,
+            keep: Array | None = None, dropout_p: float = 0.0, return_lse: bool = False) -> Any:
+    """docs/semantics.md with all of its entries, one after the other in float64; packed rows [1, h, total, d], pools
+    HND."""
     b = len(q) if cu_seqlens_q is None else len(cu_seqlens_q) - 1
     hq, wide = q.shape[1], np.float64 if q.dtype == np.float64 else np.float32
     o, lse = np.zeros((*q.shape[:3], v.shape[3]), q.dtype), np.zeros(q.shape[:3], wide)
@@ -126,7 +128,8 @@ def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: A
         if table is not None and lengths is not None:
             page, count = array.shape[2], int(lengths[e])
             pages = [array[int(table[e, at])] for at in range(-(-count // page))]
-            return np.concatenate([*pages, np.empty((array.shape[1], 0, array.shape[3]), array.dtype)], axis=1)[:, :count]
+            return np.concatenate([*pages, np.empty((array.shape[1], 0, array.shape[3]), array.dtype)],
+                                  axis=1)[:, :count]
         rows: Array = array[e] if offsets is None else array[0][:, int(offsets[e]):int(offsets[e + 1])]
         return rows if lengths is None else rows[:, :int(lengths[e])]
 
@@ -145,7 +148,8 @@ def entries(q: Array, k: Array, v: Array, *, scale: float | None = None, mask: A
             blocks = block_mask[e if len(block_mask) > 1 else 0].repeat(block_q, axis=1).repeat(block_k, axis=2)
             visible = visible & blocks[:, :n, :m]
         sink = None if sinks is None else sinks if sinks.ndim == 1 else sinks[e if len(sinks) > 1 else 0]
-        rows = one_entry(one, key, value, scale, softcap, visible, part(bias, e, n, m), sink, part(keep, e, n, m), dropout_p)
+        rows = one_entry(one, key, value, scale, softcap, visible, part(bias, e, n, m), sink, part(keep, e, n, m),
+                         dropout_p)
         begin = 0 if cu_seqlens_q is None else int(cu_seqlens_q[e])
         at = e if cu_seqlens_q is None else 0
         o[at, :, begin:begin + n], lse[at, :, begin:begin + n] = rows
@@ -185,7 +189,8 @@ def sinks_ignored(q: Array, k: Array, v: Array, *, sinks: Array | None = None, *
 
 def token_major(q: Array, k: Array, v: Array, *, sinks: Array | None = None, cu_seqlens_q: Array | None = None,
                 cu_seqlens_k: Array | None = None, seqused_q: Array | None = None, seqused_k: Array | None = None,
-                block_table: Array | None = None, window_size: tuple[int, int] = (-1, -1), causal: bool = False) -> Array:
+                block_table: Array | None = None, window_size: tuple[int, int] = (-1, -1),
+                causal: bool = False) -> Array:
     """The same with packed rows [total, h, d], dense ones [b, n, h, d] and pools NHD; its band ends at the last key."""
     def heads_first(x: Array) -> Array:
         return (x[None] if x.ndim == 3 else x).swapaxes(1, 2)
@@ -197,15 +202,16 @@ def token_major(q: Array, k: Array, v: Array, *, sinks: Array | None = None, cu_
     return back[0] if q.ndim == 3 else back
 
 
-def decode(q: Array, k_cache: Array, v_cache: Array, block_table: Array, cache_seqlens: Array, *, sinks: Array | None = None,
-           scale: float | None = None, causal: bool = False) -> Array:
+def decode(q: Array, k_cache: Array, v_cache: Array, block_table: Array, cache_seqlens: Array, *,
+           sinks: Array | None = None, scale: float | None = None, causal: bool = False) -> Array:
     """The newest queries of each sequence over a paged cache, NHD: the example of docs/python.md."""
     scale = scale if scale is not None else 1 / np.sqrt(q.shape[3])
     o: Array = np.empty((*q.shape[:3], v_cache.shape[3]), q.dtype)
     group = q.shape[2] // k_cache.shape[2]
     for e, length in enumerate(cache_seqlens):
         pages = block_table[e, : -(-length // k_cache.shape[1])]
-        k, v = (pool[pages].reshape(-1, *pool.shape[2:])[:length].repeat(group, 1).astype(np.float64) for pool in (k_cache, v_cache))
+        k, v = (pool[pages].reshape(-1, *pool.shape[2:])[:length].repeat(group, 1).astype(np.float64)
+                for pool in (k_cache, v_cache))
         s = np.einsum("nhd,mhd->hnm", q[e].astype(np.float64), k) * scale
         if causal:  # the last query sees the last key
             s = np.where(np.arange(length) > np.arange(q.shape[1])[:, None] + (length - q.shape[1]), -np.inf, s)

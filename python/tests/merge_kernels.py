@@ -13,7 +13,8 @@ def right(o: Array, lse: Array) -> tuple[Array, Array]:
         e = np.exp(s - np.where(np.isfinite(top), top, 0))
         total = e.sum(axis=0)
         read = ~np.isneginf(s)[..., None]
-        merged = np.where(read, (e / np.where(total == 0, 1, total))[..., None] * np.where(read, o.astype(np.float64), 0), 0)
+        merged = np.where(read, (e / np.where(total == 0, 1, total))[..., None] * np.where(read, o.astype(np.float64),
+                                                                                           0), 0)
         found = np.where(np.isposinf(top), np.nan, np.log(total) + np.where(np.isfinite(top), top, 0))
         found = np.where(np.isneginf(top), top, found)
         return np.where(np.isnan(found)[..., None], np.nan, merged.sum(axis=0)).astype(o.dtype), found.astype(lse.dtype)

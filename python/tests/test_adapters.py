@@ -78,7 +78,8 @@ def test_the_answer_is_that_of_the_formula(name: str, asked: str) -> None:
     adapter, call = made(name), CALLS[asked]
     if name == "onnxruntime-gqa":
         call = first_entry(call)  # with past keys it takes one batch entry
-    given = {role: getattr(call, role).copy() for role in ("q", "k", "v", "mask", "bias") if getattr(call, role) is not None}
+    given = {role: getattr(call, role).copy() for role in ("q", "k", "v", "mask", "bias")
+             if getattr(call, role) is not None}
     call = dataclasses.replace(call, want_lse=adapter.gives_lse, want_weights=adapter.gives_weights)
     if asked in REFUSED[name]:
         with pytest.raises(Unsupported):
@@ -99,7 +100,8 @@ def test_the_answer_is_that_of_the_formula(name: str, asked: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "bfloat16"])
-@pytest.mark.parametrize("name", ["pytorch", "pytorch-math", "pytorch-flash", "pytorch-mha", "transformers-sdpa", "jax"])
+@pytest.mark.parametrize("name", ["pytorch", "pytorch-math", "pytorch-flash", "pytorch-mha", "transformers-sdpa",
+                                  "jax"])
 def test_other_types(name: str, dtype: Any) -> None:
     adapter = made(name)
     if dtype == "bfloat16":
@@ -197,7 +199,8 @@ def test_calls_that_flash_attn_gets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked[-1]["window_size"] == (1, 0) and not asked[-1]["causal"] and asked[-1]["softmax_scale"] == 0.5
     for refused in ("mask of all", "bias", "wide values", "causal, top left"):
         call = CALLS[refused]
-        half = dataclasses.replace(call, q=call.q.astype(np.float16), k=call.k.astype(np.float16), v=call.v.astype(np.float16))
+        half = dataclasses.replace(call, q=call.q.astype(np.float16), k=call.k.astype(np.float16),
+                                   v=call.v.astype(np.float16))
         with pytest.raises(Unsupported):
             adapter(half)
     with pytest.raises(Unsupported, match="types"):
@@ -241,7 +244,8 @@ def test_sessions_are_asked_what_their_models_compute() -> None:
     adapter = adapters.onnxruntime_session(session, inputs=roles, scale=0.5)
     for call in (drawn(scale=0.5), drawn(scale=0.5, mask="b1nm"), drawn(scale=0.5, right=0)):
         assert close(adapter(call), formula(call)[0], "f32")
-    for call, why in ((drawn(), "scale"), (drawn(scale=0.5, softcap=1.0), "softcap"), (drawn(scale=0.5, bias="1hnm"), "bias")):
+    for call, why in ((drawn(), "scale"), (drawn(scale=0.5, softcap=1.0), "softcap"),
+                      (drawn(scale=0.5, bias="1hnm"), "bias")):
         with pytest.raises(Unsupported, match=why):
             adapter(call)
     assert ready(session, device=None).name == "onnxruntime-session"

@@ -32,20 +32,23 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_right_callable_is_certified_with_all_its_parameters() -> None:
     # Every check is asked of `plain` below. These ask all parameters, and what a callable does with memory and threads.
-    report = attest.audit(kernels.right, **SMALL, only=["support", "pairs", "tails", "poison", "special-values", "weights-through-v",
-                                                        "determinism", "concurrent-calls", "earlier-outputs"])
+    report = attest.audit(kernels.right, **SMALL, only=["support", "pairs", "tails", "poison", "special-values",
+                                                        "weights-through-v", "determinism", "concurrent-calls",
+                                                        "earlier-outputs"])
     assert report.verdict == "certified", report
     for feature in ("causal", "window", "mask", "bias", "grouped", "softcap", "scale", "lse", "weights"):
         assert 0 < report.asked[feature]["answered"] <= report.asked[feature]["asked"], feature
     # Sinks, offsets and so on it does not name.
-    assert all(report.asked[feature]["answered"] == 0 for feature in ("sink", "packed", "paged", "block-mask", "dropout"))
+    assert all(report.asked[feature]["answered"] == 0 for feature in ("sink", "packed", "paged", "block-mask",
+                                                                      "dropout"))
     assert report.missing_protections and report.json["kernel"] == "kernels:right"
 
 
 def test_what_a_callable_has_no_parameter_for_is_not_asked_and_refutes_nothing() -> None:
     report = attest.audit(kernels.plain, **SMALL)
     assert report.verdict == "certified", report
-    assert all(report.asked[feature]["answered"] == 0 for feature in ("causal", "mask", "bias", "grouped", "softcap", "lse"))
+    assert all(report.asked[feature]["answered"] == 0 for feature in ("causal", "mask", "bias", "grouped", "softcap",
+                                                                      "lse"))
     assert report.asked["value-width"]["answered"] > 0
 
 
@@ -62,7 +65,8 @@ def test_the_other_types(dtype: str) -> None:
 def test_other_layouts(layout: str) -> None:
     def packed(q: Any, k: Any, v: Any, cu_seqlens_q: Any = None, cu_seqlens_k: Any = None) -> Any:
         b = len(cu_seqlens_q) - 1 if layout == "thd" else q.shape[0]
-        q, k, v = (one.reshape(b, one.shape[0] // b if layout == "thd" else one.shape[1], *one.shape[-2:]).swapaxes(1, 2)
+        q, k, v = (one.reshape(b, one.shape[0] // b if layout == "thd" else one.shape[1],
+                               *one.shape[-2:]).swapaxes(1, 2)
                    for one in (q, k, v))
         o = kernels.plain(q, k, v).swapaxes(1, 2)
         return o.reshape(b * o.shape[1], *o.shape[-2:]) if layout == "thd" else o
@@ -95,7 +99,8 @@ def test_arrays_that_are_written_to_are_findings(kernel: Any, says: str) -> None
     assert any(says in finding["sentence"] for finding in report.findings), report
 
 
-@pytest.mark.parametrize("message", ["é → ‘q’", "'q' \\ \"k\"", "tab\tand\x1b[31m bell\a", "\udc80", "\u202e\u0085\u2028", "long €" * 200])
+@pytest.mark.parametrize("message", ["é → ‘q’", "'q' \\ \"k\"", "tab\tand\x1b[31m bell\a", "\udc80",
+                                     "\u202e\u0085\u2028", "long €" * 200])
 def test_a_traceback_is_found_whatever_its_exception_says(message: str) -> None:
     def raises(q: Any, k: Any, v: Any) -> Any:
         raise RuntimeError(message)
@@ -126,7 +131,8 @@ def test_lambdas_partials_methods_and_adapters() -> None:
             return kernels.plain(q, k, v)
 
     only = {"only": "worked-examples", **SMALL}
-    for kernel in (lambda q, k, v: kernels.plain(q, k, v), functools.partial(kernels.right, scale=None), Mine().attention):
+    for kernel in (lambda q, k, v: kernels.plain(q, k, v), functools.partial(kernels.right,
+                                                                             scale=None), Mine().attention):
         report = attest.audit(kernel, **only)
         assert report.verdict == "certified" and report.json["kernel"], report
     def adapter(call: attest.Call) -> Any:
@@ -151,7 +157,8 @@ def test_errors_of_the_program_are_value_errors_with_the_argument() -> None:
         attest.audit(kernels.plain, json="no/such/folder.json")
 
 
-@pytest.mark.parametrize("name", ["contract", "json", "html", "junit", "findings", "supports", "allow", "options", "adapter"])
+@pytest.mark.parametrize("name", ["contract", "json", "html", "junit", "findings", "supports", "allow", "options",
+                                  "adapter"])
 def test_an_argument_of_a_wrong_type_is_named_and_nothing_is_asked(name: str) -> None:
     def asked(q: Any, k: Any, v: Any) -> Any:
         raise AssertionError("it was asked")
@@ -244,7 +251,8 @@ def test_the_same_seed_finds_the_same() -> None:
 
 def test_an_audit_from_another_thread() -> None:
     reports: list[attest.Report] = []
-    thread = threading.Thread(target=lambda: reports.append(attest.audit(kernels.plain, only="worked-examples", **SMALL)))
+    thread = threading.Thread(target=lambda: reports.append(attest.audit(kernels.plain, only="worked-examples",
+                                                                         **SMALL)))
     thread.start()
     thread.join(60)
     assert [report.verdict for report in reports] == ["certified"]
@@ -293,7 +301,8 @@ def test_a_callable_that_is_interrupted_at_once_keeps_nobody_waiting() -> None:
 def test_several_connections_at_once_have_the_same_report() -> None:
     one, two = (attest.audit(kernels.plain, jobs=jobs, only=["worked-examples", "tails"], **SMALL).json["checks"]
                 for jobs in (1, 2))
-    assert [(check["cases"], check["elements"]) for check in one] == [(check["cases"], check["elements"]) for check in two]
+    assert [(check["cases"], check["elements"]) for check in one] == [(check["cases"], check["elements"])
+                                                                      for check in two]
 
 
 def test_progress_is_shown_where_it_is_asked(capfd: pytest.CaptureFixture[str]) -> None:
@@ -334,7 +343,8 @@ def test_names_by_which_a_callable_can_be_imported() -> None:
     assert _audit.importable_name(kernels.right) == "kernels:right"
     assert _audit.importable_name(np.ndarray.sum) is None  # no module
     assert _audit.importable_name(lambda: 0) is None
-    assert "--path" in _audit.command("kernels:right", Options()) and str(HERE) in _audit.command("kernels:right", Options())
+    assert "--path" in _audit.command("kernels:right", Options()) and str(HERE) in _audit.command("kernels:right",
+                                                                                                  Options())
 
 
 def test_a_worker_says_why_it_cannot_serve() -> None:

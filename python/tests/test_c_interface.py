@@ -20,15 +20,18 @@ COMPILER = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or 
 
 # The types that a field of C may have where ctypes has this one, which knows no const.
 IN_C = {ctypes.c_uint8: ["uint8_t"], ctypes.c_uint16: ["uint16_t"], ctypes.c_int32: ["int32_t"],
-        ctypes.c_uint32: ["uint32_t"], ctypes.c_int64: ["int64_t"], ctypes.c_uint64: ["uint64_t"], ctypes.c_double: ["double"],
-        ctypes.c_void_p: ["void *"], ctypes.POINTER(ctypes.c_int64): ["int64_t *"], DLDevice: ["DLDevice"],
-        DLDataType: ["DLDataType"], ctypes.POINTER(DLTensor): ["DLTensor *", "const DLTensor *"],
+        ctypes.c_uint32: ["uint32_t"], ctypes.c_int64: ["int64_t"], ctypes.c_uint64: ["uint64_t"],
+        ctypes.c_double: ["double"], ctypes.c_void_p: ["void *"], ctypes.POINTER(ctypes.c_int64): ["int64_t *"],
+        DLDevice: ["DLDevice"], DLDataType: ["DLDataType"],
+        ctypes.POINTER(DLTensor): ["DLTensor *", "const DLTensor *"],
         ctypes.POINTER(ctypes.POINTER(DLTensor)): ["const DLTensor *const *"]}
 
 
 def claims(structure: Any, name: str) -> list[str]:
-    """What the compiler must find true of the structure `name`: each field's name, type and place, and that there is no other."""
-    assert sum(ctypes.sizeof(kind) for _, kind in structure._fields_) == ctypes.sizeof(structure), "a field fits into a gap"
+    """What the compiler must find true of the structure `name`: each field's name, type and place, and that there is no
+    other."""
+    assert sum(ctypes.sizeof(kind)
+               for _, kind in structure._fields_) == ctypes.sizeof(structure), "a field fits into a gap"
     said = [f"sizeof({name}) == {ctypes.sizeof(structure)}"]
     for field, kind in structure._fields_:
         types = ", ".join(f"{of}: 1" for of in IN_C[kind])
@@ -43,8 +46,8 @@ def claims(structure: Any, name: str) -> list[str]:
 def test_every_field_is_that_of_the_header(structure: Any, name: str) -> None:
     asserted = "".join(f'_Static_assert({claim}, "");\n' for claim in claims(structure, name))
     source = f"#include <stddef.h>\n#include <attest/kernel.h>\n{asserted}"
-    said = subprocess.run([str(COMPILER), "-std=c11", "-fsyntax-only", "-I", str(INCLUDE), "-x", "c", "-"], input=source, text=True,
-                          capture_output=True)
+    said = subprocess.run([str(COMPILER), "-std=c11", "-fsyntax-only", "-I", str(INCLUDE), "-x", "c", "-"],
+                          input=source, text=True, capture_output=True)
     assert said.returncode == 0, said.stderr
 
 

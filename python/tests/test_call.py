@@ -14,7 +14,8 @@ from attest_attention._call import Call, Unsupported, refusing, require
                          [(0, -1, 0), (2, -1, 0), (0, 2, 1), (-3, 0, -1), (2**62, 1, 1), (-2**62, 1, 1)])
 def test_band_mask_is_the_inequality(diagonal: int, left: int, right: int) -> None:
     call = drawn(left=left, right=right, diagonal=diagonal)
-    wanted = [[(left < 0 or j - (i + diagonal) >= -left) and (right < 0 or j - (i + diagonal) <= right) for j in range(call.m)]
+    wanted = [[(left < 0 or j - (i + diagonal) >= -left) and (right < 0 or j - (i + diagonal) <= right)
+               for j in range(call.m)]
               for i in range(call.n)]
     band = call.band_mask()
     assert band is not None and np.array_equal(band, wanted)

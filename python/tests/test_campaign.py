@@ -1,4 +1,5 @@
-"""Campaigns: an audit in parts over Dask says what the audit alone says, whatever happens to workers, parts and the driver."""
+"""Campaigns: an audit in parts over Dask says what the audit alone says, whatever happens to workers, parts and the
+driver."""
 from __future__ import annotations
 
 import contextlib
@@ -33,7 +34,8 @@ WORDS = ["--quick", "--draws", "0", *ASKED["options"]]
 # docs/audit.md excepts times, and what every part has of its own: the cause, and the shrunk inputs, pictures and
 # conditions of findings.
 TIMES = ("oracle_seconds", "kernel_seconds")
-OWN = ("shrunk", "shrunk_sentence", "shrunk_inputs", "file", "reproducer", "condition", "cause", "pictures", "no_pictures")
+OWN = ("shrunk", "shrunk_sentence", "shrunk_inputs", "file", "reproducer", "condition", "cause", "pictures",
+       "no_pictures")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +81,8 @@ def parts_of(folder: Path) -> dict[str, int]:
 def judged(cluster: Any, wrong: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Campaign]:
     """A campaign of three parts, and its folder, which tests copy."""
     folder = tmp_path_factory.mktemp("judged")
-    return folder, campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=lambda line: None, **ASKED)
+    return folder, campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3,
+                            progress=lambda line: None, **ASKED)
 
 
 def test_merged_reports_are_those_without_parts(judged: tuple[Path, Campaign], alone: dict[str, Any]) -> None:
@@ -157,14 +160,16 @@ if __name__ == "__main__":
 """
 
 
-def test_a_driver_that_is_killed_goes_on_where_it_was(cluster: Any, wrong: str, alone: dict[str, Any], tmp_path: Path) -> None:
+def test_a_driver_that_is_killed_goes_on_where_it_was(cluster: Any, wrong: str, alone: dict[str, Any],
+                                                      tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
     script.write_text(DRIVER.format(seed=SEED, asked=repr(ASKED)))
     folder = tmp_path / "campaign"
     path = os.pathsep.join(word for word in sys.path if word)
     with open(tmp_path / "log", "w") as log:
-        driver = subprocess.Popen([sys.executable, str(script), wrong, str(folder)], env={**os.environ, "PYTHONPATH": path},
-                                  stdout=log, stderr=log, start_new_session=True)
+        driver = subprocess.Popen([sys.executable, str(script), wrong, str(folder)],
+                                  env={**os.environ, "PYTHONPATH": path}, stdout=log, stderr=log,
+                                  start_new_session=True)
         end = time.monotonic() + 120
         while not parts_of(folder) and time.monotonic() < end:
             assert driver.poll() is None, (tmp_path / "log").read_text()
@@ -209,7 +214,8 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
 
 
 @pytest.mark.parametrize(("function", "verdict", "says"), [
-    ("narrow_and_wrong", "refuted", "faults in"), ("narrow", "undecided", "these mandatory cases were not answered: accuracy/"),
+    ("narrow_and_wrong", "refuted", "faults in"),
+    ("narrow", "undecided", "these mandatory cases were not answered: accuracy/"),
     ("hangs_again", "refuted", "faults in")])
 def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path, function: str, verdict: str,
                                                    says: str) -> None:
@@ -221,7 +227,8 @@ def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path,
     (one,) = campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged
     assert one.verdict == verdict and says in one.sentence, one
     assert one.undecided == () and one.json is not None and len(said) == 2, (one, said)
-    facts = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["facts"]["reports"][0] for part in parts_of(tmp_path)]
+    facts = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["facts"]["reports"][0]
+             for part in parts_of(tmp_path)]
     assert len(facts) == 2 and any(part["unanswered"] or part["incomplete_because"] for part in facts)
     assert campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged == (one,)
     assert len(said) == 2, "a result is not asked again"
@@ -238,7 +245,8 @@ def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: 
             text = json.dumps(facts, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             report["shard"]["sha256"] = hashlib.sha256(text.encode()).hexdigest()
             (folder / "shards" / part).write_text(json.dumps(report))
-    right, refuted = campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=pytest.fail, **ASKED).judged
+    right, refuted = campaign(["builtin", wrong], SEED, cluster, folder=folder, shards=3, progress=pytest.fail,
+                              **ASKED).judged
     assert right.verdict == "undecided" and right.sentence.startswith("attest merge: ")
     assert refuted.verdict == "refuted" and refuted.sentence.startswith("part ") and right.file is refuted.file is None
     assert right.undecided == (right.sentence,) and refuted.undecided[0].startswith("attest merge: ")
@@ -246,15 +254,16 @@ def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: 
 
 def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None:
     importlib.import_module("kernels")
-    (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True, draws=0,
-                      options=["--only", "accuracy", *_audit._allowed("kernels:plain")], progress=lambda line: None).judged
+    (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True,
+                      draws=0, options=["--only", "accuracy", *_audit._allowed("kernels:plain")],
+                      progress=lambda line: None).judged
     assert one.verdict == "certified" and one.json is not None, one
 
 
 @pytest.mark.parametrize(("draws", "options", "seconds", "lacking"), [
     (0, (), 0.5, r"\d+ of \d+ inputs"), (100_000, ("--only", "worked-examples,drawn"), 4, r"draws \d+ to 100000")])
-def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws: int, options: tuple[str, ...], seconds: float,
-                                                           lacking: str) -> None:
+def test_an_audit_that_is_ended_from_outside_is_not_stored(tmp_path: Path, draws: int, options: tuple[str, ...],
+                                                           seconds: float, lacking: str) -> None:
     from attest_attention._campaign import _audits
     (tasks,) = _audits(["builtin"], [SEED], tmp_path, 1, "f32", False, draws, options).values()
     errors: list[BaseException] = []
@@ -290,15 +299,16 @@ def test_a_key_is_what_decides_a_report(tmp_path: Path) -> None:
     contract.write_text('{"from": "f32"}')
 
     def key(**changed: Any) -> str:
-        said: dict[str, Any] = {"kernel": str(library), "seed": 1, "shards": 2, "contract": "f32", "quick": True, "draws": 0,
-                                "options": ()} | changed
+        said: dict[str, Any] = {"kernel": str(library), "seed": 1, "shards": 2, "contract": "f32", "quick": True,
+                                "draws": 0, "options": ()} | changed
         (tasks,) = _audits([said["kernel"]], [said["seed"]], tmp_path, said["shards"], said["contract"], said["quick"],
                            said["draws"], said["options"]).values()
         return tasks[int(changed.get("part", 0))].key
 
     first = key()
-    others = [key(part=1), key(seed=2), key(shards=3), key(contract="f64"), key(contract=str(contract)), key(quick=False),
-              key(draws=1), key(options=("--reproducible",)), key(kernel=f"{library}:other"), key(kernel="builtin")]
+    others = [key(part=1), key(seed=2), key(shards=3), key(contract="f64"), key(contract=str(contract)),
+              key(quick=False), key(draws=1), key(options=("--reproducible",)), key(kernel=f"{library}:other"),
+              key(kernel="builtin")]
     contract.write_text('{"from": "f64"}')
     others.append(key(contract=str(contract)))
     assert len({first, *others}) == 1 + len(others)
@@ -328,7 +338,8 @@ def test_a_report_of_another_kernel_part_or_version_is_not_taken(tmp_path: Path)
 @pytest.mark.parametrize(("changed", "argument"), [
     ({"kernels": []}, "kernels"), ({"kernels": ["./there-is-none.so"]}, "kernels"), ({"seeds": []}, "seeds"),
     ({"seeds": [-1]}, "seeds"), ({"seeds": [True]}, "seeds"), ({"shards": 0}, "shards"), ({"draws": -1}, "draws"),
-    ({"contract": "f31"}, "contract"), ({"options": ["--seed=4"]}, "options"), ({"options": ["--fail-fast"]}, "options")])
+    ({"contract": "f31"}, "contract"), ({"options": ["--seed=4"]}, "options"),
+    ({"options": ["--fail-fast"]}, "options")])
 def test_errors_name_the_argument(changed: dict[str, Any], argument: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"^{argument}: "):
         campaign(**{"kernels": "builtin", "seeds": 1, "folder": tmp_path / "c", **changed})
@@ -348,7 +359,8 @@ def test_two_campaigns_with_the_same_tasks_have_their_own_reports(cluster: Any, 
     from attest_attention._campaign import _audits
     first, second = ([task for tasks in _audits(["builtin"], [SEED], tmp_path / name, 2, "f32", True, 0,
                                                 ASKED["options"]).values() for task in tasks] for name in ("a", "b"))
-    with distributed.Client(cluster, set_as_default=False) as one, distributed.Client(cluster, set_as_default=False) as other:
+    with (distributed.Client(cluster, set_as_default=False) as one,
+              distributed.Client(cluster, set_as_default=False) as other):
         begun = outcomes(one, _shards.run, first)
         next(begun)
         assert len(list(outcomes(other, _shards.run, second))) == 2 and len(list(begun)) == 1
@@ -357,13 +369,15 @@ def test_two_campaigns_with_the_same_tasks_have_their_own_reports(cluster: Any, 
 
 
 @pytest.mark.parametrize(("changed", "says"), [
-    ({"kernels": lambda q, k, v: v}, "kernels: is a function, expected words"), ({"kernels": 5}, "kernels: is a int, expected"),
-    ({"kernels": None}, "kernels: is a NoneType, expected"), ({"kernels": ["builtin", 5]}, "kernels: holds a int, expected"),
-    ({"seeds": 0.5}, "seeds: is a float, expected"), ({"shards": "x"}, "shards: is 'x', expected a whole number"),
-    ({"shards": True}, "shards: is True, expected"), ({"shards": 2.0}, "shards: is 2.0, expected"),
-    ({"draws": None}, "draws: is None, expected a whole number"), ({"contract": 5}, "contract: is a int, expected"),
-    ({"contract": None}, "contract: is a NoneType, expected"), ({"options": 5}, "options: is a int, expected words"),
-    ({"options": ["--only", 5]}, "options: holds a int, expected"), ({"folder": 5}, "folder: is a int, expected a path"),
+    ({"kernels": lambda q, k, v: v}, "kernels: is a function, expected words"),
+    ({"kernels": 5}, "kernels: is a int, expected"), ({"kernels": None}, "kernels: is a NoneType, expected"),
+    ({"kernels": ["builtin", 5]}, "kernels: holds a int, expected"), ({"seeds": 0.5}, "seeds: is a float, expected"),
+    ({"shards": "x"}, "shards: is 'x', expected a whole number"), ({"shards": True}, "shards: is True, expected"),
+    ({"shards": 2.0}, "shards: is 2.0, expected"), ({"draws": None}, "draws: is None, expected a whole number"),
+    ({"contract": 5}, "contract: is a int, expected"), ({"contract": None}, "contract: is a NoneType, expected"),
+    ({"options": 5}, "options: is a int, expected words"),
+    ({"options": ["--only", 5]}, "options: holds a int, expected"),
+    ({"folder": 5}, "folder: is a int, expected a path"),
     ({"progress": "x"}, "progress: is a str, expected a callable"), ({"cluster": 5}, "cluster: is a int, expected")])
 def test_errors_of_type_name_the_argument(changed: dict[str, Any], says: str, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match=f"^{says}"):
@@ -379,6 +393,7 @@ def test_paths_and_what_is_read_once_are_taken(cluster: Any, tmp_path: Path) -> 
                       options=(word for word in ASKED["options"]), **given).judged
     assert one.kernel == str(library) and one.verdict == "certified" and (one.json or {})["contract"] == "mine"
     assert {check["name"] for check in (one.json or {})["checks"]} == set(ASKED["options"][1].split(","))
-    (again,) = campaign(iter([library]), iter([SEED]), cluster, folder=tmp_path / "c", contract=str(tmp_path / "mine.json"),
-                        options=ASKED["options"], **given | {"progress": pytest.fail}).judged
+    (again,) = campaign(iter([library]), iter([SEED]), cluster, folder=tmp_path / "c",
+                        contract=str(tmp_path / "mine.json"), options=ASKED["options"],
+                        **given | {"progress": pytest.fail}).judged
     assert again == one, "it has the same key"

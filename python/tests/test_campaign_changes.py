@@ -50,7 +50,8 @@ def before(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, change: Call
     monkeypatch.setattr(module, name, changing)
 
 
-def around(monkeypatch: pytest.MonkeyPatch, module: Any, change: Callable[[], object], back: Callable[[], object]) -> None:
+def around(monkeypatch: pytest.MonkeyPatch, module: Any, change: Callable[[], object],
+           back: Callable[[], object]) -> None:
     """Makes a change while the program runs, and takes it back."""
     real = module.run_program
 
@@ -98,8 +99,8 @@ def test_a_candidate_whose_file_is_replaced_before_its_turn_has_no_line(cluster:
 def test_a_part_under_another_contract_is_not_stored(cluster: Any, contract: Path, tmp_path: Path,
                                                     monkeypatch: pytest.MonkeyPatch) -> None:
     inaccurate = f"{_program.library('zoo')}:zoo_exp_64_ulp"  # refuted under f32, certified under f32-any
-    asked: dict[str, Any] = {"folder": tmp_path / "c", "shards": 1, "contract": str(contract), "quick": True, "draws": 0,
-                             "options": ("--only", "worked-examples,accuracy"), "progress": quiet}
+    asked: dict[str, Any] = {"folder": tmp_path / "c", "shards": 1, "contract": str(contract), "quick": True,
+                             "draws": 0, "options": ("--only", "worked-examples,accuracy"), "progress": quiet}
     with monkeypatch.context() as changing:
         before(changing, _campaign, "_sweep", lambda: contract.write_text('{"from": "f32-any"}'))
         (one,) = campaign(inaccurate, 1, cluster, **asked).judged
@@ -149,7 +150,8 @@ def test_a_worker_that_does_not_see_a_file_says_so(kernel: Path, contract: Path,
     gone = {"kernel": kernel, "contract": contract}[what]
     gone.unlink()
     for judge in (lambda: _shards.run(task), lambda: _candidates.judge(one)):
-        with pytest.raises(_shards.WrongTask, match=f"^the file of the {what} {gone} was not read: No such file or directory$"):
+        with pytest.raises(_shards.WrongTask,
+                           match=f"^the file of the {what} {gone} was not read: No such file or directory$"):
             judge()
 
 
@@ -166,7 +168,8 @@ def test_a_folder_of_a_part_that_is_removed_meanwhile_is_no_error(tmp_path: Path
 def test_a_part_that_runs_for_days_keeps_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     task = part(tmp_path, "builtin")
     slow, go_on = tmp_path / "slow", tmp_path / "go-on"
-    slow.write_text(f"#!/bin/sh\nwhile [ ! -e '{go_on}' ]; do sleep 0.05; done\necho 'attest: that was all' >&2\nexit 2\n")
+    slow.write_text(f"#!/bin/sh\nwhile [ ! -e '{go_on}' ]; do sleep 0.05; done\necho 'attest: that was all' >&2\nexit "
+                    "2\n")
     slow.chmod(0o755)
     monkeypatch.setenv("ATTEST_PROGRAM", str(slow))
     monkeypatch.setattr(_shards, "TOUCHED_EVERY", 0.05, raising=False)
@@ -199,10 +202,13 @@ def test_a_part_that_runs_for_days_keeps_its_folder(tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("damage", [
     {"kernel_builds": 5}, {"evidence": {"not_asked": [{}]}}, {"evidence": 5}, {"shard": [1, 1]}, {"verdict": None},
     {"verdict": "refuted", "evidence": {}}])
-def test_a_stored_part_that_is_no_report_is_judged_again(cluster: Any, kernel: Path, tmp_path: Path, damage: dict[str, Any]) -> None:
-    asked: dict[str, Any] = {"folder": tmp_path, "shards": 1, "quick": True, "draws": 0, "options": FEW, "progress": quiet}
+def test_a_stored_part_that_is_no_report_is_judged_again(cluster: Any, kernel: Path, tmp_path: Path,
+                                                         damage: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {"folder": tmp_path, "shards": 1, "quick": True, "draws": 0, "options": FEW,
+                             "progress": quiet}
     assert campaign(kernel, 1, cluster, **asked).verdict == "certified"
     (file,) = (tmp_path / "shards").glob("*.json")
-    file.write_text(json.dumps({"attest": _program.version(), "shard": {"index": 1, "of": 1}, "verdict": "undecided"} | damage))
+    file.write_text(json.dumps({"attest": _program.version(), "shard": {"index": 1, "of": 1}, "verdict": "undecided"}
+                               | damage))
     (one,) = campaign(kernel, 1, cluster, **asked).judged
     assert one.verdict == "certified" and one.file is not None

@@ -71,7 +71,8 @@ def test_each_kernel_of_a_folder_has_a_line_and_a_row(cluster: Any, folder: Path
     assert len(at_each) == 3 and max(at_each) == 2, "the line is in the file before anything is said of it"
     assert [(Path(line["kernel"]).name, line["verdict"]) for line in found] == [
         ("a.so", "certified"), ("b.so", "certified"), ("c<&>.so", "undecided")]
-    assert sorted(map(json.dumps, lines_of(into))) == sorted(map(json.dumps, found[:2])), "what was not judged has no line"
+    assert sorted(map(json.dumps, lines_of(into))) == sorted(map(json.dumps,
+                                                                 found[:2])), "what was not judged has no line"
     assert all(line["contract"] == "f32" and line["seed"] == 1 and line["elements"] > 0 for line in found[:2])
     assert "c<&>.so" in found[2]["sentence"]
     shown = Page(page.read_text())
@@ -102,7 +103,8 @@ def test_what_is_known_is_not_asked_again(cluster: Any, folder: Path, tmp_path: 
                        progress=said.append)
     assert again == [first[1], first[0]] and len(said) == 3 and len(lines_of(into)) == 2
     candidates([str(folder / "a.so")], cluster, into=into, page=None, options=FEW, seed=2, progress=said.append)
-    candidates([str(folder / "a.so")], cluster, into=into, page=None, options=FEW, contract="f32-any", progress=said.append)
+    candidates([str(folder / "a.so")], cluster, into=into, page=None, options=FEW, contract="f32-any",
+               progress=said.append)
     candidates([str(folder / "a.so")], cluster, into=into, page=None, options=FEW, draws=0, progress=said.append)
     assert len(said) == 6 and len(lines_of(into)) == 5
     moved = shutil.copy(folder / "a.so", tmp_path / "moved.so")
@@ -116,14 +118,16 @@ def faulty_judge(candidate: _candidates.Candidate) -> dict[str, Any]:
 
 
 @pytest.mark.usefixtures("deadly")
-def test_what_was_not_judged_is_asked_again(cluster: Any, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_judged_is_asked_again(cluster: Any, folder: Path, tmp_path: Path,
+                                            monkeypatch: pytest.MonkeyPatch) -> None:
     into, kernel = tmp_path / "lines.jsonl", str(folder / "a.so")
     asked: dict[str, Any] = {"into": into, "page": None, "options": FEW}
     said: list[str] = []
     with monkeypatch.context() as faulty:
         faulty.setattr("attest_attention._candidates.judge", faulty_judge)
         (failed,) = candidates([kernel], cluster, progress=said.append, **asked)
-    assert failed["verdict"] == "undecided" and failed["sentence"] == "FileNotFoundError: the program attest was not found"
+    assert failed["verdict"] == "undecided"
+    assert failed["sentence"] == "FileNotFoundError: the program attest was not found"
     assert into.read_bytes() == b"" and said[0].endswith(f"{kernel}: {failed['sentence']}")
     into.write_text(json.dumps(failed) + "\n")  # earlier versions kept it
     (judged,) = candidates([kernel], cluster, progress=quiet, **asked)
@@ -162,8 +166,9 @@ FIRST = json.dumps(line_of("1"))
     ("not written by attest", 1, "is no JSON"), ("not written by attest\n", 1, "is no JSON"),
     pytest.param("[" * 100_000, 1, "is no JSON", id="deep"),
     (f"{FIRST}\n\n{FIRST}\n", 2, "is no JSON"), (f"{FIRST}\n{{\n{FIRST}", 2, "is no JSON"),
-    (f'{FIRST}\n{{"kernel": "half a line\n{{"kernel": "half', 2, "is no JSON"), (f"{FIRST}\nimportant", 2, "is no JSON"),
-    (f"{FIRST}\n\xff\n", 2, "is no JSON"), (f'{FIRST}\n{{"kernel": "/k.so", "sha256": null}}', 2, "has no 'key'"),
+    (f'{FIRST}\n{{"kernel": "half a line\n{{"kernel": "half', 2, "is no JSON"),
+    (f"{FIRST}\nimportant", 2, "is no JSON"), (f"{FIRST}\n\xff\n", 2, "is no JSON"),
+    (f'{FIRST}\n{{"kernel": "/k.so", "sha256": null}}', 2, "has no 'key'"),
     (json.dumps(line_of("1") | {"key": 5}), 1, "its 'key' is 5"),
     (json.dumps(line_of("1", verdict="good")), 1, "its 'verdict' is 'good'"),
     (json.dumps(line_of("1", seconds=None)), 1, "its 'seconds' is None")])
@@ -192,7 +197,8 @@ def test_a_kernel_that_kills_its_worker_is_undecided_and_no_other(cluster: Any, 
 
 def test_a_candidate_whose_audit_is_ended_from_outside_has_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(words: list[str]) -> subprocess.CompletedProcess[str]:
-        process = subprocess.Popen([_program.program(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen([_program.program(), *words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True)
         wait_for_handler(process.pid)
         time.sleep(0.5)
         process.terminate()
@@ -215,8 +221,8 @@ def test_the_page_sorts() -> None:
                     line("y", "refuted", **{"class": "accuracy", "finding": "f<2>", "reproducer": "r"}),
                     line("lost", "undecided")])
     words = Page(text).words
-    order = [words.index(word) for word in ("2 certified", "near", "0.1250", "far", "0.5000", "1,234", "1 undecided", "lost",
-                                            "<lost>", "2 refuted", "y", "f<2>", "z", "f<1>", "r&")]
+    order = [words.index(word) for word in ("2 certified", "near", "0.1250", "far", "0.5000", "1,234", "1 undecided",
+                                            "lost", "<lost>", "2 refuted", "y", "f<2>", "z", "f<1>", "r&")]
     assert order == sorted(order)
 
 

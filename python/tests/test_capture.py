@@ -32,8 +32,8 @@ def flash_attn_func(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scal
     return (o, lse.astype(np.float32), None) if return_attn_probs else o
 
 
-def flash_attn_varlen_func(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int, max_seqlen_k: int,
-                           causal: bool = False) -> Any:
+def flash_attn_varlen_func(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int,
+                           max_seqlen_k: int, causal: bool = False) -> Any:
     """What flash_attn.flash_attn_varlen_func computes, with arrays [sum of n, h, d] of NumPy."""
     rows = zip(zip(cu_seqlens_q, cu_seqlens_q[1:]), zip(cu_seqlens_k, cu_seqlens_k[1:]))
     return np.concatenate([flash_attn_func(q[None, slice(*i)], k[None, slice(*j)], v[None, slice(*j)], causal=causal)[0]
@@ -149,7 +149,8 @@ def test_a_sink_that_a_file_cannot_say_is_counted(sink: Any, why: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float64, np.float16])
-def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
+def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, monkeypatch: pytest.MonkeyPatch,
+                                                               kind: Any) -> None:
     def described(q: Any, k: Any, v: Any, bias: Any) -> list[_hooks.Problem]:
         return [_hooks.Problem({"q": q, "k": k, "v": v, "bias": bias}, lambda o: {"o": o})]
 
@@ -163,7 +164,8 @@ def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, mon
     assert len(seen.calls) == 1 and seen.verify(findings="").verdict == "certified"
 
 
-@pytest.mark.parametrize(("kind", "bias"), [(np.float16, np.float16), (np.float16, np.float32), (np.float64, np.float32)])
+@pytest.mark.parametrize(("kind", "bias"), [(np.float16, np.float16), (np.float16, np.float32),
+                                            (np.float64, np.float32)])
 def test_a_bias_of_the_type_of_q_or_float32_is_recorded(kind: Any, bias: Any) -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors(dtype=kind))
     _hooks.check(_hooks.Problem({"q": q, "k": k, "v": v, "bias": np.zeros((1, 1, 1, 7), bias)}, lambda o: {"o": o}))
@@ -182,7 +184,8 @@ def test_a_window_that_no_mask_says_is_counted() -> None:
     (True, {}, 7, 0), (None, {}, 7, 0), (False, {}, 7, -1),
     (True, {"is_causal": False}, 7, -1), (False, {"is_causal": True}, 7, 0), (True, {}, 1, -1),
     (True, {"attention_mask": np.ones((1, 1, 7, 7), bool)}, 7, -1)])
-def test_a_registered_function_without_a_mask_is_as_causal_as_its_layer(causal: Any, said: Any, queries: int, right: int) -> None:
+def test_a_registered_function_without_a_mask_is_as_causal_as_its_layer(causal: Any, said: Any, queries: int,
+                                                                        right: int) -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors(n=queries))
     module = types.SimpleNamespace(training=False, **({} if causal is None else {"is_causal": causal}))
     if "attention_mask" in said:
@@ -261,7 +264,8 @@ def test_types_are_judged_apart(library: Any) -> None:
         seen.verify()
     with pytest.raises(ValueError, match="dtype: no call of the type f64"):
         seen.verify(dtype="f64")
-    assert seen.verify(dtype="f16", findings="").verdict == seen.verify("f32", dtype="f32", findings="").verdict == "certified"
+    assert seen.verify(dtype="f16", findings="").verdict == seen.verify("f32", dtype="f32",
+                                                                        findings="").verdict == "certified"
 
 
 def test_nothing_recorded_is_said(library: Any) -> None:
@@ -303,7 +307,8 @@ def test_arguments_are_checked() -> None:
 
 def test_calls_from_several_threads_are_all_seen(library: Any) -> None:
     with attest.capture(calls=100) as seen:
-        threads = [threading.Thread(target=lambda: [library.flash_attn_func(*tensors()) for _ in range(20)]) for _ in range(4)]
+        threads = [threading.Thread(target=lambda: [library.flash_attn_func(*tensors()) for _ in range(20)])
+                   for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -374,6 +379,7 @@ def test_zero_calls_keep_nothing(library: Any) -> None:
 
 def test_the_cases_of_this_file_are_what_they_say() -> None:
     q, k, v = tensors()
-    assert np.allclose(flash_attn_func(q, k, v), formula(Call(q=q.swapaxes(1, 2), k=k.swapaxes(1, 2), v=v.swapaxes(1, 2)))[0]
+    assert np.allclose(flash_attn_func(q, k, v),
+                       formula(Call(q=q.swapaxes(1, 2), k=k.swapaxes(1, 2), v=v.swapaxes(1, 2)))[0]
                        .swapaxes(1, 2), atol=1e-6)
     assert drawn().q.shape == (2, 4, 5, 8)

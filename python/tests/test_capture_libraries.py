@@ -1,4 +1,5 @@
-"""capture with the libraries themselves: what is recorded is what was computed, and nothing that is computed changes."""
+"""capture with the libraries themselves: what is recorded is what was computed, and nothing that is computed
+changes."""
 from __future__ import annotations
 
 import os
@@ -137,7 +138,8 @@ def test_other_tracers_see_the_function_itself(model: Any, batch: Any) -> None:
     wanted = Alone()(q)
     with torch.no_grad(), attest.capture():
         scripted = torch.jit.script(Alone())
-        made = [scripted, torch.jit.trace(Alone(), (q,)), torch.export.export(Alone(), (q,)).module(), torch.vmap(Alone())]
+        made = [scripted, torch.jit.trace(Alone(), (q,)), torch.export.export(Alone(), (q,)).module(),
+                torch.vmap(Alone())]
         assert all(torch.equal(one(q), wanted) for one in made)
         assert "scaled_dot_product_attention(q, q, q" in torch.fx.symbolic_trace(Alone()).code
     assert "scaled_dot_product_attention" in str(scripted.graph)
@@ -165,8 +167,8 @@ def test_grouped_heads_other_ranks_and_types() -> None:
         return torch.randn(*shape).to(dtype)
 
     with torch.no_grad(), attest.capture() as seen:
-        functional.scaled_dot_product_attention(drawn(1, 4, 3, 8), drawn(1, 2, 5, 8), drawn(1, 2, 5, 8), enable_gqa=True,
-                                                scale=0.5)
+        functional.scaled_dot_product_attention(drawn(1, 4, 3, 8), drawn(1, 2, 5, 8), drawn(1, 2, 5, 8),
+                                                enable_gqa=True, scale=0.5)
         functional.scaled_dot_product_attention(drawn(3, 8), drawn(5, 8), drawn(5, 8))
         functional.scaled_dot_product_attention(drawn(2, 3, 8), drawn(2, 5, 8), drawn(2, 5, 8), attn_mask=drawn(3, 5))
         functional.scaled_dot_product_attention(drawn(2, 3, 2, 4, 8), drawn(2, 3, 2, 4, 8), drawn(2, 3, 2, 4, 8))
@@ -262,8 +264,8 @@ def test_a_function_registered_with_transformers() -> None:
 
     ALL_ATTENTION_FUNCTIONS.register("mine", mine)
     try:
-        config = transformers.BertConfig(hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-                                         vocab_size=64, attn_implementation="mine")
+        config = transformers.BertConfig(hidden_size=32, intermediate_size=48, num_hidden_layers=2,
+                                         num_attention_heads=4, vocab_size=64, attn_implementation="mine")
         model = transformers.BertModel(config).eval()
         with torch.no_grad(), attest.capture(model) as seen:
             model(torch.arange(12).reshape(2, 6))
@@ -273,14 +275,14 @@ def test_a_function_registered_with_transformers() -> None:
     assert len(seen.calls) == 2 and seen.verify(findings="").verdict == "certified"
 
 
-def looks_ahead(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None, dropout: float = 0.0,
-                **kwargs: Any) -> Any:
+def looks_ahead(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None,
+                dropout: float = 0.0, **kwargs: Any) -> Any:
     """A function of transformers that forgets that a call without a mask may be causal."""
     return functional.scaled_dot_product_attention(query, key, value, scale=scaling).transpose(1, 2), None
 
 
-def looks_back(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None, dropout: float = 0.0,
-               **kwargs: Any) -> Any:
+def looks_back(module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any = None,
+               dropout: float = 0.0, **kwargs: Any) -> Any:
     o = functional.scaled_dot_product_attention(query, key, value, scale=scaling, is_causal=query.shape[2] > 1)
     return o.transpose(1, 2), None
 
@@ -289,7 +291,8 @@ REGISTERED = [(looks_ahead, "refuted"), (looks_back, "certified")]
 
 
 @pytest.mark.parametrize(("function", "verdict"), REGISTERED)
-def test_a_causal_layer_without_a_mask_is_recorded_as_such(function: Any, verdict: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_causal_layer_without_a_mask_is_recorded_as_such(function: Any, verdict: str,
+                                                           monkeypatch: pytest.MonkeyPatch) -> None:
     class Registered:
         ALL_ATTENTION_FUNCTIONS = types.SimpleNamespace(_global_mapping={"mine": function})
 

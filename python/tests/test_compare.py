@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from attest_attention import _program
 
-SMALL: dict[str, Any] = {"quick": True, "seed": 1, "draws": 0, "only": ["worked-examples", "accuracy"], "progress": False}
+SMALL: dict[str, Any] = {"quick": True, "seed": 1, "draws": 0, "only": ["worked-examples", "accuracy"],
+                         "progress": False}
 
 
 @pytest.fixture(autouse=True)
@@ -50,23 +51,26 @@ def test_an_answer_that_is_no_number_differs() -> None:
 
 
 def test_a_callable_that_raises_is_compared_where_it_answers() -> None:
-    both = attest.compare({"right": kernels.plain, "raises": kernels.raises_on_long}, **{**SMALL, "only": "worked-examples"})
+    both = attest.compare({"right": kernels.plain, "raises": kernels.raises_on_long},
+                          **{**SMALL, "only": "worked-examples"})
     assert both.refuted == ["raises"] or both.reports["raises"].verdict == "certified"
     assert both.differences == []
 
 
 def test_merges_of_partial_results_are_compared_too() -> None:
-    both = attest.compare(merges={"right": merge_kernels.right, "named": "merge_kernels:right", "loses": merge_kernels.loses_last},
+    both = attest.compare(merges={"right": merge_kernels.right, "named": "merge_kernels:right",
+                                  "loses": merge_kernels.loses_last},
                           quick=True, seed=1, progress=False)
     assert both.refuted == ["loses"] and both.reports["right"].checks[0]["name"] == "merge"
     assert both.compared == 48 and len(both.differences) > 20
     for one in both.differences:
-        assert one.right == ["right", "named"] and one.wrong == ["loses"] and one.case.partition("/")[2].startswith("merge/")
+        assert one.right == ["right", "named"] and one.wrong == ["loses"]
+        assert one.case.partition("/")[2].startswith("merge/")
 
 
 def test_merges_in_another_layout_are_compared_in_that_of_the_file() -> None:
-    both = attest.compare(merges={"one": merge_kernels.token_major, "other": merge_kernels.token_major}, quick=True, seed=1,
-                          layout="thd", progress=False)
+    both = attest.compare(merges={"one": merge_kernels.token_major, "other": merge_kernels.token_major}, quick=True,
+                          seed=1, layout="thd", progress=False)
     assert both and both.compared == 48 and both.differences == []
 
 
@@ -83,7 +87,8 @@ def test_nothing_to_compare_is_an_error() -> None:
         attest.compare([kernels.plain])  # type: ignore[arg-type]
 
 
-def test_the_reference_of_a_comparison_is_the_quick_one_and_its_callables_do_not_warn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reference_of_a_comparison_is_the_quick_one_and_its_callables_do_not_warn(
+        monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[Any]] = []
     run = _program.run
 

@@ -1,4 +1,5 @@
-"""Merges of partial results: audited beside attention and alone, judged when they were recorded, and their exact result."""
+"""Merges of partial results: audited beside attention and alone, judged when they were recorded, and their exact
+result."""
 from __future__ import annotations
 
 import ctypes
@@ -65,7 +66,8 @@ def test_arrays_of_torch() -> None:
 
 
 def test_beside_attention_the_merge_is_one_of_its_checks() -> None:
-    report = attest.audit(kernels.plain, merge=merge_kernels.right, seed=1, only=["merge", "worked-examples"], findings="")
+    report = attest.audit(kernels.plain, merge=merge_kernels.right, seed=1, only=["merge", "worked-examples"],
+                          findings="")
     assert report.verdict == "certified", report.text
     assert {one["name"] for one in report.checks} == {"merge", "worked-examples"}
     without = attest.audit(kernels.plain, seed=1, only=["merge", "worked-examples"], findings="")
@@ -78,15 +80,17 @@ def test_what_is_wrong_is_found(isolate: bool, tmp_path: Path) -> None:
     assert report.verdict == "refuted"
     found = report.findings[0]
     assert len(found["shrunk_inputs"][0]["values"]) <= 4, found
-    done = subprocess.run(found["reproducer"].replace("attest", str(attest._program.program()), 1), shell=True, check=False,
-                          capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)])})
+    done = subprocess.run(found["reproducer"].replace("attest", str(attest._program.program()), 1), shell=True,
+                          check=False, capture_output=True, text=True,
+                          env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)])})
     assert done.returncode == 1 and "REFUTED" in done.stdout, done
 
 
 def test_a_function_that_fails_is_a_finding_and_one_that_refuses_is_none() -> None:
     report = audit(merge_kernels.raises_on_many)
     assert report.verdict == "refuted" and the_check(report)["unsupported"] > 0
-    assert any("KeyError: 'more than 64 parts' (merge_kernels.py:" in one["sentence"] for one in report.findings), report.text
+    assert any("KeyError: 'more than 64 parts' (merge_kernels.py:" in one["sentence"]
+               for one in report.findings), report.text
     assert any("in raises_on_many" in text for text in report.tracebacks.values())
     for merge, says in ((merge_kernels.changes_parts, "changes its input o of part"),
                         (merge_kernels.wrong_shape, "returned o of shape")):
@@ -101,7 +105,8 @@ def test_an_lse_that_is_not_given_is_not_asked() -> None:
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    for given, says in (({"merge": merge_kernels.needs_a_word}, "merge: merge_kernels:needs_a_word needs the argument 'word'"),
+    for given, says in (({"merge": merge_kernels.needs_a_word},
+                         "merge: merge_kernels:needs_a_word needs the argument 'word'"),
                         ({"merge": "merge_kernels:nothing"}, "merge: merge_kernels has no 'nothing'"),
                         ({"kernel": "./libmine.so", "merge": merge_kernels.right}, "merge: is about Python callables"),
                         ({"merge": lambda o, lse: o[0], "isolate": True}, "isolate: the merge .* cannot be imported")):
@@ -115,8 +120,9 @@ def test_on_the_command_line(tmp_path: Path) -> None:
     path = os.pathsep.join([str(HERE.parent), str(HERE)])
     for words, status in ((["--merge", "merge_kernels:right"], 0), (["--merge", "merge_kernels:loses_last"], 1),
                           (["kernels:plain", "--merge", "merge_kernels:right", "--only", "merge"], 0)):
-        done = subprocess.run([sys.executable, "-m", "attest_attention", "audit", *words, "--seed", "1"], capture_output=True,
-                              text=True, check=False, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
+        done = subprocess.run([sys.executable, "-m", "attest_attention", "audit", *words, "--seed", "1"],
+                              capture_output=True, text=True, check=False, cwd=tmp_path,
+                              env={**os.environ, "PYTHONPATH": path})
         assert done.returncode == status, done
 
 
@@ -136,7 +142,8 @@ def test_a_recorded_merge_is_judged() -> None:
     o, lse = merge_kernels.right(o_parts, lse_parts)
     assert attest.verify_merge(o_parts, lse_parts, o, lse).verdict == "certified"
     assert attest.verify_merge(list(o_parts), list(lse_parts), o, lse, contract="merge-f32-ring").verdict == "certified"
-    assert attest.verify_merge(o_parts.swapaxes(2, 3), lse_parts, o.swapaxes(1, 2), lse, layout="bnhd").verdict == "certified"
+    assert attest.verify_merge(o_parts.swapaxes(2, 3), lse_parts, o.swapaxes(1, 2), lse,
+                               layout="bnhd").verdict == "certified"
     narrow, lse = merge_kernels.right(o_parts, lse_parts)
     assert attest.verify_merge(o_parts, lse_parts, narrow.astype(np.float16)).verdict == "certified"
     o[1, 0, 3, 2] += 1e-3
@@ -148,7 +155,8 @@ def test_the_exact_merge_is_correctly_rounded() -> None:
     expected = merge_kernels.right(o_parts.astype(np.float64), lse_parts.astype(np.float64))
     exact = attest.reference_merge(o_parts, lse_parts)
     assert exact.o.dtype == np.float32 and exact.o.shape == (2, 2, 4, 5)
-    assert np.array_equal(exact.o, expected[0].astype(np.float32)) and np.array_equal(exact.lse, expected[1].astype(np.float32))
+    assert np.array_equal(exact.o, expected[0].astype(np.float32)) and np.array_equal(exact.lse,
+                                                                                      expected[1].astype(np.float32))
     assert (exact.bound > 0).all() and (exact.bound < 1e-5).all() and exact.lse_bound.shape == (2, 2, 4)
     other = attest.reference_merge(list(o_parts.swapaxes(2, 3)), lse_parts, layout="bnhd")
     assert np.array_equal(other.o, exact.o.swapaxes(1, 2))
@@ -177,7 +185,8 @@ def test_an_argument_that_there_is_not_is_named() -> None:
 
 def test_parts_that_are_no_merge_are_refused() -> None:
     o_parts, lse_parts = parts()
-    for given, says in (((o_parts, lse_parts[:2], o_parts[0]), "lse_parts"), (([], lse_parts, o_parts[0]), "o_parts: there are no"),
+    for given, says in (((o_parts, lse_parts[:2], o_parts[0]), "lse_parts"),
+                        (([], lse_parts, o_parts[0]), "o_parts: there are no"),
                         (([o_parts[0], o_parts[1, :, :1]], lse_parts, o_parts[0]), r"o_parts\[1\]: is F32")):
         with pytest.raises((ValueError, TypeError), match=says):
             attest.verify_merge(*given)

@@ -9,7 +9,8 @@ SOME = Parameters(scale=0.3, softcap=1.5, diagonal=-2, left=0, right=7, dropout=
 def test_a_file_gives_every_number_back() -> None:
     said = metadata_of(SOME)
     assert said.keys() == set(NUMBERS)
-    assert numbers_in(said, "00001") == numbers_in({f"00001.{name}": text for name, text in said.items()}, "00001") == numbers_of(SOME)
+    assert numbers_in(said, "00001") == numbers_in({f"00001.{name}": text for name, text in said.items()},
+                                                   "00001") == numbers_of(SOME)
 
 
 def test_a_default_is_not_said() -> None:

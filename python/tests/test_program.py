@@ -11,7 +11,8 @@ from attest_attention import _program
 FOLDER = Path(attest_attention.__file__).parent
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py") if ">>>" in path.read_text(encoding="utf-8")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")
+                                        if ">>>" in path.read_text(encoding="utf-8")))
 def test_the_examples_of_the_documentation_run(name: str) -> None:
     module = importlib.import_module(f"attest_attention.{name}")
     result = doctest.testmod(module)
@@ -34,12 +35,14 @@ def test_a_program_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.parametrize("status", [1, 3])
-def test_a_program_that_ends_without_its_report_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, status: int) -> None:
+def test_a_program_that_ends_without_its_report_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+                                                        status: int) -> None:
     program = tmp_path / "attest"
     program.write_text(f"#!/bin/sh\necho 'attest: no space left' >&2\nexit {status}\n", encoding="utf-8")
     program.chmod(0o755)
     monkeypatch.setenv("ATTEST_PROGRAM", str(program))
-    with pytest.raises(RuntimeError, match=f"^the program attest ended with status {status}, without its report: .*no space left"):
+    with pytest.raises(RuntimeError,
+                       match=f"^the program attest ended with status {status}, without its report: .*no space left"):
         attest_attention.audit("builtin", quick=True, progress=False)
 
 

@@ -98,11 +98,12 @@ OFFSETS: tuple[Any, Any] = ([0, 2, 5], [0, 4, 9])
 
 # The arrays and keywords of calls in which every keyword of `verify` that decides a verdict is used.
 CALLS: list[tuple[tuple[Any, Any, Any], dict[str, Any]]] = [
-    (DENSE, {}), (DENSE, {"mask": normal(2, 1, 3, 5) < 1}), (DENSE, {"bias": normal(1, 4, 1, 5)}), (DENSE, {"scale": 0.7}),
-    (DENSE, {"softcap": 0.5}), (DENSE, {"causal": "bottom-right"}), (DENSE, {"window": (1, 0), "diagonal": 1}),
-    (tuple(one.swapaxes(1, 2) for one in DENSE), {"layout": "bnhd"}),
-    (ROWS, {"layout": "thd", "cu_seqlens": OFFSETS}), (ROWS, {"layout": "thd", "cu_seqlens": OFFSETS, "sink": normal(4)}),
-    (DENSE, {"sink": normal(2, 4)}), (DENSE, {"q_lengths": [3, 1], "k_lengths": [4, 5], "causal": True, "align": "bottom-right"}),
+    (DENSE, {}), (DENSE, {"mask": normal(2, 1, 3, 5) < 1}), (DENSE, {"bias": normal(1, 4, 1, 5)}),
+    (DENSE, {"scale": 0.7}), (DENSE, {"softcap": 0.5}), (DENSE, {"causal": "bottom-right"}),
+    (DENSE, {"window": (1, 0), "diagonal": 1}), (tuple(one.swapaxes(1, 2) for one in DENSE), {"layout": "bnhd"}),
+    (ROWS, {"layout": "thd", "cu_seqlens": OFFSETS}),
+    (ROWS, {"layout": "thd", "cu_seqlens": OFFSETS, "sink": normal(4)}), (DENSE, {"sink": normal(2, 4)}),
+    (DENSE, {"q_lengths": [3, 1], "k_lengths": [4, 5], "causal": True, "align": "bottom-right"}),
     (tuple(one[None].swapaxes(1, 2) for one in ROWS),
      {"q_offsets": OFFSETS[0], "k_offsets": OFFSETS[1], "causal": "top-left"}),
     (POOLS, {**PAGES, "kv_layout": "hnd"}),
@@ -120,7 +121,8 @@ def test_every_keyword_that_decides_a_verdict_is_among_the_calls() -> None:
 
 
 @pytest.mark.parametrize(("arrays", "given"), CALLS, ids=[",".join(given) or "nothing" for _, given in CALLS])
-def test_what_is_saved_is_the_problem_that_was_judged(arrays: tuple[Any, Any, Any], given: dict[str, Any], tmp_path: Path) -> None:
+def test_what_is_saved_is_the_problem_that_was_judged(arrays: tuple[Any, Any, Any], given: dict[str, Any],
+                                                      tmp_path: Path) -> None:
     asked = {name: value for name, value in given.items() if name not in ("contract", "options", "waive")}
     q, k, v = arrays
     exact = reference(q, k, v, **asked)
@@ -189,8 +191,10 @@ def test_it(made, attest):
 
 @pytest.mark.parametrize("call", ["attest.assert_attention(right(q, k, v) * 2, q, k, v, contract='mine.json')",
                                   "assert attest.verify(q, k, v, v[:3], contract='mine.json')",
-                                  "assert attest.audit(contract='mine.json', only='worked-examples', quick=True, seed=1)"])
-def test_the_command_names_a_contract_wherever_the_test_went_and_though_it_goes(inner: pytest.Pytester, call: str) -> None:
+                                  "assert attest.audit(contract='mine.json', only='worked-examples', quick=True, "
+                                  "seed=1)"])
+def test_the_command_names_a_contract_wherever_the_test_went_and_though_it_goes(inner: pytest.Pytester,
+                                                                                call: str) -> None:
     result = run(inner, f"""
 def test_elsewhere(attest, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -208,7 +212,8 @@ def test_elsewhere(attest, tmp_path, monkeypatch):
     assert replays(result)
 
 
-def test_without_a_folder_the_words_of_a_replay_name_the_contract_wholly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_folder_the_words_of_a_replay_name_the_contract_wholly(tmp_path: Path,
+                                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.json").write_text('{"from": "f32", "name": "mine"}')
     q, k, v = DENSE
@@ -281,8 +286,8 @@ def test_without(attest, contract):
 
 
 @pytest.mark.parametrize(("marker", "arguments"), [
-    ("contracts=[]", "attest"), ("contracts='f32'", "attest"), ("contracts=[1]", "attest"), ("contract=['f32']", "attest"),
-    ("['f32']", "attest"), ("contracts=['f32']", "")])
+    ("contracts=[]", "attest"), ("contracts='f32'", "attest"), ("contracts=[1]", "attest"),
+    ("contract=['f32']", "attest"), ("['f32']", "attest"), ("contracts=['f32']", "")])
 def test_a_wrong_marker_is_an_error_that_names_the_test(inner: pytest.Pytester, marker: str, arguments: str) -> None:
     result = run(inner, f"""
 @pytest.mark.attest({marker})

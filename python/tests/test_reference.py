@@ -15,7 +15,8 @@ def test_the_reference_is_the_exact_result_rounded() -> None:
     q, k, v = inputs(n=3, m=5)
     exact = attest.reference(q, k, v, causal="bottom-right")
     (o, bound), lse, lse_bound = exact, exact.lse, exact.lse_bound
-    close, close_lse = kernels.right(*(one.astype(np.float64) for one in (q, k, v)), right=0, diagonal=2, return_lse=True)
+    close, close_lse = kernels.right(*(one.astype(np.float64) for one in (q, k, v)), right=0, diagonal=2,
+                                     return_lse=True)
     assert o.dtype == np.float32 and bound.dtype == np.float64 and bound.shape == o.shape
     assert np.abs(o - close).max() <= 2.0**-23 and np.abs(lse - close_lse).max() <= 2.0**-21
     assert (bound > 0).all() and (bound < 1e-5).all() and (lse_bound > 0).all() and lse_bound.shape == (2, 2, 3)
@@ -133,8 +134,9 @@ def test_rows_without_a_key() -> None:
     assert (o == 0).all() and (bound == 0).all()
 
 
-@pytest.mark.parametrize(("given", "says"), [({"digits": 5, "round": "f32"}, "^digits, round"), ({"round": "f8"}, "^round: is"),
-                                             ({"digits": 0}, "^digits: "), ({"layout": "thd"}, "^layout: ")])
+@pytest.mark.parametrize(("given", "says"), [({"digits": 5, "round": "f32"}, "^digits, round"),
+                                             ({"round": "f8"}, "^round: is"), ({"digits": 0}, "^digits: "),
+                                             ({"layout": "thd"}, "^layout: ")])
 def test_what_solve_does_not_take_is_said(given: dict[str, Any], says: str) -> None:
     q, k, v = inputs()
     with pytest.raises(ValueError, match=says):

@@ -24,7 +24,8 @@ def test_a_report_is_true_where_it_is_certified(certified: Report) -> None:
 
 def test_what_it_shows_is_the_table_of_the_program(certified: Report) -> None:
     assert repr(certified) == certified.text
-    assert certified.text.splitlines()[0].startswith("attest ") and certified.sentence in certified.text.splitlines()[-1]
+    lines = certified.text.splitlines()
+    assert lines[0].startswith("attest ") and certified.sentence in lines[-1]
     assert {check["name"] for check in certified.checks} == {"worked-examples", "accuracy"}
     assert certified.seed == 1 and certified.missing_protections == certified.json["evidence"]["missing_protections"]
 
@@ -83,5 +84,6 @@ def test_several_kernels_are_several_reports() -> None:
 def test_tracebacks_belong_to_the_cases_whose_findings_quote_them() -> None:
     finding = {"case": "plain", "sentence": "the kernel answered FAILED and said 'KeyError: x (a.py:1)'"}
     other = {"case": "other", "sentence": "o[0] is 1"}
-    report = Report({"verdict": "refuted", "findings": [finding, other]}, "", raised={"KeyError: x (a.py:1)": "Traceback …"})
+    report = Report({"verdict": "refuted", "findings": [finding, other]}, "",
+                    raised={"KeyError: x (a.py:1)": "Traceback …"})
     assert report.tracebacks == {"plain": "Traceback …"}

@@ -42,8 +42,8 @@ class Judge:
         code = {"f": 2, "u": 1, "b": 1, "V": 4}[array.dtype.kind if array.dtype.name != "bfloat16" else "V"]
         shape = (ctypes.c_int64 * array.ndim)(*array.shape)
         strides = (ctypes.c_int64 * array.ndim)(*(step // array.itemsize for step in array.strides))
-        tensor = DLTensor(array.ctypes.data - 8, DLDevice(1, 0), array.ndim, DLDataType(code, 8 * array.itemsize, 1), shape,
-                          strides, 8)
+        tensor = DLTensor(array.ctypes.data - 8, DLDevice(1, 0), array.ndim, DLDataType(code, 8 * array.itemsize, 1),
+                          shape, strides, 8)
         self._keep += [shape, strides, tensor]
         return ctypes.pointer(tensor)
 
@@ -52,8 +52,8 @@ class Judge:
         kernel = kernel or _serve.Kernel(answer, say=self.said.append, layout=layout)
         numbers = [self.given.get(name, default) for name, default in
                    (("scale", float("nan")), ("softcap", 0.0), ("diagonal", 0), ("left", -1), ("right", -1))]
-        call = _serve.AttestCall(version, 0, *(self._described(name) for name in ("q", "k", "v", "mask", "bias")), *numbers,
-                                 *(self._described(name) for name in ("out", "lse", "weights")))
+        call = _serve.AttestCall(version, 0, *(self._described(name) for name in ("q", "k", "v", "mask", "bias")),
+                                 *numbers, *(self._described(name) for name in ("out", "lse", "weights")))
         return int(_serve.KERNEL(kernel)(ctypes.byref(call)))
 
 

@@ -32,8 +32,8 @@ class Seen:
         return {name: value for name, value in self.given.items() if name != "seen"}
 
 
-@pytest.mark.parametrize("parameters", ["q, k, v", "query, key, value", "a, b, c", "q, k, v, /", "*, q, k, v", "v, q, k",
-                                        "queries, keys, values, **rest"])
+@pytest.mark.parametrize("parameters", ["q, k, v", "query, key, value", "a, b, c", "q, k, v, /", "*, q, k, v",
+                                        "v, q, k", "queries, keys, values, **rest"])
 def test_inputs_are_found_by_name_and_else_by_place(parameters: str) -> None:
     call = call_of()
     given = Seen(parameters)(call)

@@ -14,7 +14,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         "a": np.arange(6, dtype=np.float64).reshape(2, 3), "b.q": np.array([1.5, -0.0, np.inf], np.float32),
         "mask": np.array([[True, False]]), "half": np.array([0.1], np.float16), "empty": np.zeros((0, 4), np.float32),
         "transposed": np.arange(6, dtype=np.float32).reshape(2, 3).T, "scalar": np.array(3, np.int64)}
-    files.write(tmp_path / "x.safetensors", {name: files.tensor(one) for name, one in arrays.items()}, {"scale": "0x1p-1"})
+    files.write(tmp_path / "x.safetensors", {name: files.tensor(one) for name, one in arrays.items()},
+                {"scale": "0x1p-1"})
     tensors, metadata = files.read(tmp_path / "x.safetensors")
     assert metadata == {"scale": "0x1p-1"}
     assert set(tensors) == set(arrays)

@@ -25,7 +25,8 @@ def test_right_outputs_are_certified_and_a_wrong_element_is_named() -> None:
     assert report.verdict == "refuted"
     assert [finding["index"] for finding in report.findings] == [[1, 0, 3, 2]]
     lse[0, 1, 2] = 9
-    assert {finding["output"] for finding in attest.verify(q, k, v, kernels.right(q, k, v), lse=lse).findings} == {"lse"}
+    assert {finding["output"] for finding in attest.verify(q, k, v, kernels.right(q, k, v),
+                                                           lse=lse).findings} == {"lse"}
 
 
 @pytest.mark.parametrize("rank", [2, 3])
@@ -43,8 +44,8 @@ def test_parameters_mean_what_they_say() -> None:
         ({"causal": "top-left"}, {"right": 0}), ({"causal": "bottom-right"}, {"right": 0, "diagonal": 2}),
         ({"window": (1, 2), "diagonal": 1}, {"left": 1, "right": 2, "diagonal": 1}),
         ({"window": (2, -1), "causal": "bottom-right"}, {"left": 2, "right": 0, "diagonal": 2}),
-        ({"mask": mask}, {"mask": mask}), ({"mask": mask.astype(np.uint8)}, {"mask": mask}), ({"bias": bias}, {"bias": bias}),
-        ({"scale": -0.3}, {"scale": -0.3}), ({"softcap": 1.5}, {"softcap": 1.5}),
+        ({"mask": mask}, {"mask": mask}), ({"mask": mask.astype(np.uint8)}, {"mask": mask}),
+        ({"bias": bias}, {"bias": bias}), ({"scale": -0.3}, {"scale": -0.3}), ({"softcap": 1.5}, {"softcap": 1.5}),
         ({"scale": 0.25, "softcap": 0.0}, {"scale": 0.25})]
     for said, meant in cases:
         o = kernels.right(q, k, v, enable_gqa=True, **meant)
@@ -84,8 +85,8 @@ def test_thd_has_a_problem_for_each_sequence() -> None:
     offsets = tuple(np.cumsum([0, *of]).astype(np.int32) for of in (lengths_q, lengths_k))
     parts = []
     for (a, b), (c, d) in zip(*(zip(of, of[1:]) for of in offsets)):
-        of = kernels.right(*(one.swapaxes(0, 1)[None] for one in (q[a:b], k[c:d], v[c:d])), right=0, diagonal=(d - c) - (b - a),
-                           return_lse=True)
+        of = kernels.right(*(one.swapaxes(0, 1)[None] for one in (q[a:b], k[c:d], v[c:d])), right=0,
+                           diagonal=(d - c) - (b - a), return_lse=True)
         parts.append(of)
     o = np.concatenate([one[0].swapaxes(0, 1) for one, _ in parts])
     lse = np.concatenate([one[0] for _, one in parts], axis=1)
@@ -136,9 +137,11 @@ def test_what_is_wrong_with_an_argument_is_said_with_its_name() -> None:
     q, k, v = inputs()
     o = kernels.right(q, k, v)
     for given, error, says in (
-            ((q.astype(np.int32), k, v, o), TypeError, "^q: has the type I32"), ((q, k[0], v, o), ValueError, "^k: has 3 axes"),
-            ((q, k, v, [1.0]), TypeError, "^o: is a list"), ((q, k, v, None), TypeError, "^o: is a NoneType"),
-            ((q.astype(">f4"), k, v, o), TypeError, "^q: has the type >f4"), ((q, k.astype(np.float64), v, o), ValueError, "k")):
+            ((q.astype(np.int32), k, v, o), TypeError, "^q: has the type I32"),
+            ((q, k[0], v, o), ValueError, "^k: has 3 axes"), ((q, k, v, [1.0]), TypeError, "^o: is a list"),
+            ((q, k, v, None), TypeError, "^o: is a NoneType"),
+            ((q.astype(">f4"), k, v, o), TypeError, "^q: has the type >f4"),
+            ((q, k.astype(np.float64), v, o), ValueError, "k")):
         with pytest.raises(error, match=says):
             attest.verify(*given)
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
@@ -148,10 +151,11 @@ def test_what_is_wrong_with_an_argument_is_said_with_its_name() -> None:
         ({"diagonal": 1.5, "causal": True}, TypeError, "^diagonal: is 1.5"),
         ({"causal": np.array([True, False])}, ValueError, "^causal: is array"),
         ({"layout": np.array(["bhnd", "thd"])}, ValueError, "^layout: is array"),
-        ({"align": np.array([1, 2])}, ValueError, "^align: is array"), ({"softcap": np.ones(2)}, TypeError, "^softcap: is array"),
-        ({"contract": 5}, TypeError, "^contract: is 5"), ({"findings": 5}, TypeError, "^findings: is 5"),
-        ({"json": 5}, TypeError, "^json: is 5"), ({"html": 5}, TypeError, "^html: is 5"),
-        ({"options": 5}, TypeError, "^options: is 5"), ({"options": [5]}, TypeError, r"^options: is \[5\]"),
+        ({"align": np.array([1, 2])}, ValueError, "^align: is array"),
+        ({"softcap": np.ones(2)}, TypeError, "^softcap: is array"), ({"contract": 5}, TypeError, "^contract: is 5"),
+        ({"findings": 5}, TypeError, "^findings: is 5"), ({"json": 5}, TypeError, "^json: is 5"),
+        ({"html": 5}, TypeError, "^html: is 5"), ({"options": 5}, TypeError, "^options: is 5"),
+        ({"options": [5]}, TypeError, r"^options: is \[5\]"),
         ({"contrct": "f32"}, TypeError, "^contrct: there is no such argument"),
         ({"contract": "f64"}, ValueError, "^q: is f32, but the inputs of the contract f64")]
     for more, kind, says in cases:
@@ -165,8 +169,8 @@ def test_one_option_is_a_word() -> None:
         attest.verify(q, k, v, kernels.right(q, k, v), options="--nonsense")
 
 
-@pytest.mark.parametrize("cu_seqlens", [5, ([0, 5],), ([0, 5], [0, 5], [0, 5]), ([0, 2.5, 5], [0, 2, 5]), ([[0, 5]], [0, 5]),
-                                        ([[0], [2, 5]], [0, 5])])
+@pytest.mark.parametrize("cu_seqlens", [5, ([0, 5],), ([0, 5], [0, 5], [0, 5]), ([0, 2.5, 5], [0, 2, 5]),
+                                        ([[0, 5]], [0, 5]), ([[0], [2, 5]], [0, 5])])
 @pytest.mark.parametrize("more", [{}, {"sink": np.zeros(2, np.float32)}], ids=["dense", "sink"])
 def test_offsets_are_two_lists_of_whole_numbers(cu_seqlens: Any, more: dict[str, Any]) -> None:
     q, k, v = (one[0].swapaxes(0, 1) for one in inputs())

@@ -1,7 +1,8 @@
-"""The zoo through Python: each kernel of libattest_zoo.so called by an isolated Python function dies as it does through C.
+"""The zoo through Python: each kernel of libattest_zoo.so called by an isolated Python function dies as it does through
+C.
 
-A mutant is asked the case by which the selftest refutes it, through C and through Python. A sample is asked always; all mutants
-and all honest designs where ATTEST_TEST_ALL=1 (marker `slow`).
+A mutant is asked the case by which the selftest refutes it, through C and through Python. A sample is asked always; all
+mutants and all honest designs where ATTEST_TEST_ALL=1 (marker `slow`).
 """
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ MUTANTS = {
     "support/causal+finite-mask": "sentinel_in_bias",
     "support/causal+mask": (
         "band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row mean_empty_row nan_empty_row "
-        "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 sentinel_ten_thousand "
+        "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 "
+        "sentinel_ten_thousand "
         "unwritten_empty_row"),
     "support/grouped": "first_head_only heads_interleaved",
     "support/grouped+alibi": "f16_flushes_outputs",
@@ -65,7 +67,8 @@ MUTANTS = {
     "support/plain": (
         "bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
-        "forgets_to_rescale leaves_flush_to_zero logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated lse_without_maximum "
+        "forgets_to_rescale leaves_flush_to_zero logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
+        "lse_without_maximum "
         "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scales_queries_in_place "
         "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros"),
@@ -85,7 +88,8 @@ CASES = {name: case for case, names in MUTANTS.items() for name in names.split()
 HIDDEN = {
     "assumes_compact_rows": "copies are compact: the strides of the judge's tensors are not handed on",
     "reads_past_keys": "no inaccessible page lies behind an array of NumPy, and what is read there is not used",
-    "writes_past_out": "no inaccessible page lies behind an array of NumPy; the allocator may notice, which is then a crash",
+    "writes_past_out": "no inaccessible page lies behind an array of NumPy; the allocator may notice, which is then a "
+          "crash",
 }
 # What is found, but as another class than through C, since the outputs are NumPy's and full of NaN: what is said of it.
 SAID_OTHERWISE = {
@@ -125,7 +129,8 @@ ASKED: dict[str, Any] = {"seed": 1, "draws": 0, "fail_fast": True, "findings": "
 
 
 def through_c(name: str, only: str | list[str]) -> attest.Report:
-    return attest.audit(f"{zoo_kernels.library_path()}:zoo_{name}", contract=zoo()[name]["contract"], only=only, **ASKED)
+    return attest.audit(f"{zoo_kernels.library_path()}:zoo_{name}", contract=zoo()[name]["contract"], only=only,
+                        **ASKED)
 
 
 def through_python(name: str, only: str | list[str] | None, **further: Any) -> attest.Report:
@@ -133,8 +138,9 @@ def through_python(name: str, only: str | list[str] | None, **further: Any) -> a
     if contract.startswith("bf16") and contract != "bf16-throughout":  # whose tensors are f32
         pytest.importorskip("ml_dtypes")
     kernel = getattr(zoo_kernels, f"zoo_{name}")
-    return attest.audit(kernel, adapter=kernel, isolate=True, allow=[f"read:{zoo_kernels.library_path().absolute().parent}"],
-                        contract=contract, only=only, **ASKED | further)
+    return attest.audit(kernel, adapter=kernel, isolate=True,
+                        allow=[f"read:{zoo_kernels.library_path().absolute().parent}"], contract=contract, only=only,
+                        **ASKED | further)
 
 
 def some(names: Any, sample: set[str]) -> list[Any]:
@@ -151,7 +157,8 @@ def test_the_tables_name_each_mutant_once() -> None:
 @pytest.mark.parametrize("name", some(set(CASES) - set(HIDDEN), SAMPLE))
 def test_a_mutant_is_refuted_through_python_as_through_c(name: str) -> None:
     through = {"C": through_c(name, CASES[name]), "Python": through_python(name, CASES[name])}
-    assert {way: report.verdict for way, report in through.items()} == {"C": "refuted", "Python": "refuted"}, through["Python"]
+    assert {way: report.verdict for way, report in through.items()} == {"C": "refuted",
+                                                                        "Python": "refuted"}, through["Python"]
     by_c, by_python = (report.findings[0] for report in through.values())
     assert f"{by_python['check']}/{by_python['case']}" == CASES[name]
     if name in SAID_OTHERWISE:

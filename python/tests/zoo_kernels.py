@@ -1,7 +1,8 @@
 """Kernels of libattest_zoo.so, C functions with one defect each, as Python functions of an attest_attention.Call.
 
-`zoo_kernels.zoo_zeros` is the function around the symbol zoo_zeros, made when it is first named, so that a worker can import
-it: "zoo_kernels:zoo_zeros". The C function gets the arrays of the Call as they are, and outputs that are full of NaN.
+`zoo_kernels.zoo_zeros` is the function around the symbol zoo_zeros, made when it is first named, so that a worker can
+import it: "zoo_kernels:zoo_zeros". The C function gets the arrays of the Call as they are, and outputs that are full of
+NaN.
 """
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ rng = random.Random(SEED)
 COMMANDS = [["verify"]] * 6 + [["explain"], ["solve"], ["reference"], ["audit", "--only", "nothing", "--replay"]]
 NUMBERS = [-1, 0, 1, 2, 3, 7, 2**20, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64, 1e308, 0.5, True, None, "2", [], {}]
 DTYPES = ["F32", "F64", "F16", "BF16", "U8", "BOOL", "I64", "F8_E4M3", "", "f32", "\x1b[31m", "F32" * 1000]
-TEXTS = ["", "nan", "inf", "-1", "1e400", "0x1p-3", "\x00", "\u202e", "9" * 5000, "bnhd", "call", "warm-up", "same-bits threads -3",
-         "hung", "killed: 99", "unsupported: \x07"]
+TEXTS = ["", "nan", "inf", "-1", "1e400", "0x1p-3", "\x00", "\u202e", "9" * 5000, "bnhd", "call", "warm-up",
+         "same-bits threads -3", "hung", "killed: 99", "unsupported: \x07"]
 
 
 def seed_file():
@@ -23,22 +23,25 @@ def seed_file():
         prefix = rng.choice(["", f"p{number}.", f"{number:05}/masks/one."])
         b, h, n, m, d, dv = (rng.randint(1, 3) for _ in range(6))
         shapes = {"q": [b, h, n, d], "k": [b, h, m, d], "v": [b, h, m, dv], "o": [b, h, n, dv]}
-        shapes |= {role: shape for role, shape in (("lse", [b, h, n]), ("weights", [b, h, n, m]), ("bias", [1, 1, n, m]))
+        shapes |= {role: shape for role, shape in (("lse", [b, h, n]), ("weights", [b, h, n, m]),
+                                                   ("bias", [1, 1, n, m]))
                    if rng.random() < 0.2}
         for role, shape in shapes.items():
             count = 1
             for extent in shape:
                 count *= extent
-            raw = struct.pack(f"<{count}f", *(rng.choice([0, 1, -2, 0.1, 1e30, float("nan"), float("inf")]) for _ in range(count)))
+            raw = struct.pack(f"<{count}f",
+                              *(rng.choice([0, 1, -2, 0.1, 1e30, float("nan"), float("inf")]) for _ in range(count)))
             header[prefix + role] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
             data += raw
         for key in ("scale", "softcap", "diagonal", "left", "right", "attest.expect", "attest.group", "attest.check",
-                    "attest.status", "attest.layout", "attest.curve", "attest.memory", "attest.together", "attest.beyond"):
+                    "attest.status", "attest.layout", "attest.curve", "attest.memory", "attest.together",
+                    "attest.beyond"):
             if rng.random() < 0.02:
                 header["__metadata__"][prefix + key] = rng.choice(TEXTS)
             elif rng.random() < 0.1:
-                header["__metadata__"][prefix + key] = {"attest.expect": "answer", "attest.group": prefix + "g", "attest.layout": "bhnd",
-                                                        "attest.status": "hung"}.get(key, "1")
+                header["__metadata__"][prefix + key] = {"attest.expect": "answer", "attest.group": prefix + "g",
+                                                        "attest.layout": "bhnd", "attest.status": "hung"}.get(key, "1")
     return header, data
 
 
@@ -67,9 +70,11 @@ def damaged(header, data):
         text = bytearray(text)
         for _ in range(rng.choice([1, 1, 3, 30])):
             at = rng.randrange(len(text))
-            text[at:at + rng.randint(0, 2)] = bytes(rng.choice(b"{}[]:,\"\\0919-eE\x00\xff\n") for _ in range(rng.randint(0, 2)))
+            text[at:at + rng.randint(0, 2)] = bytes(rng.choice(b"{}[]:,\"\\0919-eE\x00\xff\n")
+                                                    for _ in range(rng.randint(0, 2)))
         length = len(text)
-    whole = struct.pack("<Q", length if rng.random() < 0.95 else rng.choice([0, 1, length + 1, 2**32, 2**63, 2**64 - 1])) + text + data
+    whole = struct.pack("<Q", length if rng.random() < 0.95
+                        else rng.choice([0, 1, length + 1, 2**32, 2**63, 2**64 - 1])) + text + data
     if kind > 8:  # the elements alone
         whole = bytearray(whole)
         for _ in range(rng.randint(0, 4)):
@@ -91,7 +96,8 @@ with tempfile.TemporaryDirectory() as folder:
         with open(file, "wb") as to:
             to.write(damaged(*seed_file()))
         command = rng.choice(COMMANDS)
-        command = [ATTEST, *command, file] + (["--out", os.path.join(folder, "out")] if command[0] in ("solve", "reference") else
+        command = [ATTEST, *command, file] + (["--out", os.path.join(folder, "out")]
+                                              if command[0] in ("solve", "reference") else
                                               ["--findings", ""] if command == ["verify"] else [])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         try:
@@ -108,7 +114,8 @@ with tempfile.TemporaryDirectory() as folder:
             faults.append(f"seed {SEED}, file {number}: {command[1]} ends with {ran.returncode}: {said[:200]!r}")
         if ran.returncode == 2 and (len(lines) != 1 or not lines[0].startswith("attest: ") or ran.stdout):
             faults.append(f"seed {SEED}, file {number}: {command[1]} says {said[:200]!r}")
-        if any(ord(c) < 32 and c != "\n" or 0x7f <= ord(c) < 0xa0 for c in said + ran.stdout.decode("utf-8", "replace")):
+        if any(ord(c) < 32 and c != "\n" or 0x7f <= ord(c) < 0xa0 for c in said
+               + ran.stdout.decode("utf-8", "replace")):
             faults.append(f"seed {SEED}, file {number}: {command[1]} lets a control character through")
 print(f"{FILES} files, exit statuses {dict(sorted(statuses.items()))}, slowest {slowest:.2f} s of a processor")
 print("\n".join(faults[:20]))

@@ -1,6 +1,6 @@
-"""The manual page and the completions name every command and every option of the program's own help; groff and the shells that
-are installed read them without a warning; and bash completes with them. The dictionary of the fuzz target of the command line
-names them too, and every contract.
+"""The manual page and the completions name every command and every option of the program's own help; groff and the
+shells that are installed read them without a warning; and bash completes with them. The dictionary of the fuzz target
+of the command line names them too, and every contract.
 
 usage: descriptions.py ATTEST
 """
@@ -52,7 +52,8 @@ for command in commands:
     expect(f"zsh {command}", sorted(re.findall(r"^      '\*?(-[a-z_-]+)\[", of_zsh.group(1) if of_zsh else "", re.M)),
            options(helps[command]))
 
-dictionary = set(re.findall(r'"([^"\\]+)(?:\\x0a)?"', (ROOT / "fuzz" / "targets" / "cli.dict").read_text(encoding="utf-8")))
+dictionary = set(re.findall(r'"([^"\\]+)(?:\\x0a)?"',
+                            (ROOT / "fuzz" / "targets" / "cli.dict").read_text(encoding="utf-8")))
 words = {*commands, *(name for text in helps.values() for name in options(text) if name.startswith("--"))}
 words.update(row["name"] for row in json.loads(run(attest, "list", "contracts", "--json")))
 expect("words that fuzz/targets/cli.dict lacks", sorted(words - dictionary), [])
@@ -87,7 +88,8 @@ with tempfile.TemporaryDirectory() as folder:
             print(f"no {shell} here: its completions are only read as text")
     if shutil.which("groff"):
         shown = run("groff", "-man", "-Tutf8", "-ww", "-P-cbou", text=page)
-        for words in ("attest - attention kernels", "--require-concurrent-calls", "attest merge [OPTION]... reports..."):
+        for words in ("attest - attention kernels", "--require-concurrent-calls",
+                      "attest merge [OPTION]... reports..."):
             if words not in shown:
                 wrong.append(f"groff: '{words}' is not on the page")
     else:

@@ -1,4 +1,5 @@
-"""examples/libraries/run_library.py asks what a file asks, and outlives what it asks. Skipped (77) without numpy or safetensors.
+"""examples/libraries/run_library.py asks what a file asks, and outlives what it asks. Skipped (77) without numpy or
+safetensors.
 
 example_libraries.py SCRIPT ATTEST
 """

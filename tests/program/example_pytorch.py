@@ -1,4 +1,5 @@
-"""examples/verify_pytorch.py and record_pytorch.py do what their first lines say. Skipped (77) where torch, numpy or safetensors are missing.
+"""examples/verify_pytorch.py and record_pytorch.py do what their first lines say. Skipped (77) where torch, numpy or
+safetensors are missing.
 
 example_pytorch.py SCRIPT ATTEST
 """

@@ -1,9 +1,10 @@
-"""Each hostile kernel of tests/hostile_kernels before `attest audit`: what it tried is named or had no effect, there is a report,
-and nothing is left of it.
+"""Each hostile kernel of tests/hostile_kernels before `attest audit`: what it tried is named or had no effect, there is
+a report, and nothing is left of it.
 
 usage: hostile_kernels.py ATTEST FOLDER_OF_LIBRARIES [all | NAME...]
 
-Each kernel is tried in one surrounding (as root or another user, with and without namespaces), in turn; with `all`, in each.
+Each kernel is tried in one surrounding (as root or another user, with and without namespaces), in turn; with `all`, in
+each.
 """
 import concurrent.futures, json, os, pathlib, pty, re, signal, subprocess, sys, tempfile, termios, time
 
@@ -43,32 +44,36 @@ KERNELS = {
     "becomes_root": ({RIGHT}, ""), "asks_by_ring": ({RIGHT}, ""), "calls_by_old_numbers": ({WRONG}, "SIG"),
     "changes_place": ({RIGHT}, ""),
     "answers_ahead": ({WRONG}, "channel"), "answers_twice": ({WRONG}, ""), "answers_too_short": ({WRONG}, "channel"),
-    "answers_too_long": ({WRONG}, "channel"), "answers_nothing": ({WRONG}, "channel"), "fills_the_channel": ({WRONG}, "channel"),
-    "takes_the_questions": ({RIGHT}, ""), "shuts_the_channel": ({WRONG}, ""), "closes_the_channel": ({WRONG}, ""),
-    "closes_all": ({WRONG}, ""), "floods_the_channel": ({WRONG}, "channel"), "passes_descriptors": ({WRONG}, "channel"),
-    "rounds_up": ({WRONG}, ENVIRONMENT), "flushes_subnormals": ({WRONG}, ENVIRONMENT), "narrows_x87": ({WRONG}, ENVIRONMENT),
+    "answers_too_long": ({WRONG}, "channel"), "answers_nothing": ({WRONG}, "channel"),
+    "fills_the_channel": ({WRONG}, "channel"), "takes_the_questions": ({RIGHT}, ""), "shuts_the_channel": ({WRONG}, ""),
+    "closes_the_channel": ({WRONG}, ""), "closes_all": ({WRONG}, ""), "floods_the_channel": ({WRONG}, "channel"),
+    "passes_descriptors": ({WRONG}, "channel"), "rounds_up": ({WRONG}, ENVIRONMENT),
+    "flushes_subnormals": ({WRONG}, ENVIRONMENT), "narrows_x87": ({WRONG}, ENVIRONMENT),
     "checks_alignment": ({RIGHT, WRONG}, ""),
     # the judge's surroundings
-    "starves_judge": ({RIGHT}, ""), "signals_by_descriptor": ({RIGHT}, ""), "signals_by_process_descriptor": ({RIGHT}, ""),
-    "writes_named_files": ({RIGHT}, ""), "changes_modes": ({RIGHT}, ""), "takes_terminal": ({RIGHT}, ""),
+    "starves_judge": ({RIGHT}, ""), "signals_by_descriptor": ({RIGHT}, ""),
+    "signals_by_process_descriptor": ({RIGHT}, ""), "writes_named_files": ({RIGHT}, ""), "changes_modes": ({RIGHT}, ""),
+    "takes_terminal": ({RIGHT}, ""),
     # the runner's process
     "takes_addresses": ({WRONG, UNDECIDED}, ""), "locks_addresses": ({WRONG, UNDECIDED}, ""),
     "ends_first_thread": ({WRONG}, RESTS), "unwinds_caller": ({WRONG}, RESTS), "becomes_sleeper": ({WRONG}, RESTS),
     "waits_for_vfork": ({WRONG}, RESTS), "leaves_stopped_child": ({RIGHT}, ""),
     "closes_memory": ({WRONG}, ""), "replaces_memory": ({WRONG}, "unwritten"), "punches_holes": ({WRONG}, "writes"),
-    "appends_to_memory": ({WRONG}, "writes"), "writes_memory_directly": ({RIGHT}, ""), "answers_elsewhere": ({WRONG}, "unwritten"),
-    "forges_crash_note": ({WRONG}, "SIGABRT"), "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({RIGHT}, ""),
+    "appends_to_memory": ({WRONG}, "writes"), "writes_memory_directly": ({RIGHT}, ""),
+    "answers_elsewhere": ({WRONG}, "unwritten"), "forges_crash_note": ({WRONG}, "SIGABRT"),
+    "drops_questions": ({WRONG}, RESTS), "does_not_wait": ({RIGHT}, ""),
     "closes_the_channel_and_stays": ({WRONG}, "closed its channel"), "comes_between": ({WRONG}, RESTS),
     # a race with the runner: it may get every question, or lose one, which does not come again
     "takes_the_next_questions": ({WRONG, UNDECIDED, RIGHT}, RESTS),
     "says_it_was_not_asked": ({WRONG}, "channel"), "filters_receive": ({WRONG}, "exited with code 0"),
-    "filters_send": ({WRONG}, "exited with code 0"), "cannot_end": ({WRONG}, "exited with code 0"), "hangs_after_first": ({WRONG}, RESTS),
-    "leaves_alarm": ({WRONG}, "SIGALRM"), "leaves_timer": ({RIGHT}, ""), "unmaps_everything": ({WRONG}, "SIGSEGV"),
-    "overwrites_runner": ({WRONG}, "SIGSEGV"),
-    "load_fails_later": ({WRONG}, "SIGABRT"), "load_greets": ({WRONG}, "channel"), "load_closes": ({ERROR}, "while it was loaded"),
-    "load_name_has_no_end": ({ERROR}, "SIGSEGV while it was loaded"),
-    "load_loops": ({ERROR}, "does not finish loading within 5 s of processor time"), "load_exits": ({ERROR}, "while it was loaded"),
-    "load_prints": ({RIGHT}, ""), "load_forks": ({RIGHT}, ""), "load_name_crashes": ({ERROR}, "SIGSEGV while it was loaded"),
+    "filters_send": ({WRONG}, "exited with code 0"), "cannot_end": ({WRONG}, "exited with code 0"),
+    "hangs_after_first": ({WRONG}, RESTS), "leaves_alarm": ({WRONG}, "SIGALRM"), "leaves_timer": ({RIGHT}, ""),
+    "unmaps_everything": ({WRONG}, "SIGSEGV"), "overwrites_runner": ({WRONG}, "SIGSEGV"),
+    "load_fails_later": ({WRONG}, "SIGABRT"), "load_greets": ({WRONG}, "channel"),
+    "load_closes": ({ERROR}, "while it was loaded"), "load_name_has_no_end": ({ERROR}, "SIGSEGV while it was loaded"),
+    "load_loops": ({ERROR}, "does not finish loading within 5 s of processor time"),
+    "load_exits": ({ERROR}, "while it was loaded"), "load_prints": ({RIGHT}, ""), "load_forks": ({RIGHT}, ""),
+    "load_name_crashes": ({ERROR}, "SIGSEGV while it was loaded"),
     "load_name_is_nowhere": ({ERROR}, "SIGSEGV while it was loaded"), "load_name_is_long": ({RIGHT}, ""),
     "load_name_has_controls": ({RIGHT}, ""), "load_name_loops": ({ERROR}, "does not finish loading"),
     "load_end_loops": ({RIGHT}, ""), "load_sleeps": ({ERROR}, "uses no processor for 5 s"),
@@ -150,7 +155,8 @@ def tried(name, user, namespaces, home):
     if not namespaces:
         command.insert(0, libraries / "without_namespaces")
     terminal = watched_terminal(user)
-    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_TERMINAL=terminal.name, HOSTILE_FOLDER=folder, HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
+    environment = dict(os.environ, HOSTILE_RUN=run, HOSTILE_TERMINAL=terminal.name, HOSTILE_FOLDER=folder,
+                       HOSTILE_NAME=f"h{os.getpid()}", HOME=folder)
     as_user = {} if user == os.geteuid() else {"user": user, "group": user, "extra_groups": []}
     begin = time.monotonic()
     try:

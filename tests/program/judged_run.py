@@ -29,7 +29,8 @@ def adopt_orphans() -> None:
 
 
 def survivors(patience: float = 20) -> list[str]:
-    """The names of the processes that a run has left alive. Requires that no child of the test is wanted. Kills them."""
+    """The names of the processes that a run has left alive. Requires that no child of the test is wanted. Kills
+    them."""
     until = time.monotonic() + patience
     while True:
         try:
@@ -64,7 +65,8 @@ def is_complete(name: str, content: bytes) -> bool:
         else:
             (length,) = struct.unpack("<Q", content[:8])
             head = json.loads(content[8:8 + length])
-            end = max(tensor["data_offsets"][1] for tensor_name, tensor in head.items() if tensor_name != "__metadata__")
+            end = max(tensor["data_offsets"][1] for tensor_name, tensor in head.items()
+                      if tensor_name != "__metadata__")
             return len(content) == 8 + length + end
     except (ValueError, struct.error, xml.parsers.expat.ExpatError):
         return False
@@ -72,7 +74,8 @@ def is_complete(name: str, content: bytes) -> bool:
 
 
 def may_read(user: int, *paths) -> bool:
-    return all(subprocess.run(["test", "-r", path], user=user, group=user, extra_groups=[]).returncode == 0 for path in paths)
+    return all(subprocess.run(["test", "-r", path], user=user, group=user, extra_groups=[]).returncode == 0
+               for path in paths)
 
 
 def users() -> tuple[int | None, ...]:
@@ -110,8 +113,8 @@ def within_reach(user: int, attest: pathlib.Path, libraries: pathlib.Path, folde
 
 
 class workplace:
-    """A folder of one user with copies of the program, its runner and its data, kernels, outputs and findings: the folder
-    of the build need not be open to that user."""
+    """A folder of one user with copies of the program, its runner and its data, kernels, outputs and findings: the
+    folder of the build need not be open to that user."""
 
     def __init__(self, folder: pathlib.Path, attest: pathlib.Path, kernels: pathlib.Path, user: int | None,
                  only: str = "masks/random-full"):
@@ -131,8 +134,8 @@ class workplace:
                 os.chown(made, user, user)
 
     def words(self, kernel: str) -> list[str]:
-        return [str(self.program), "audit", "--kernel", str(self.kernels / kernel), "--quick", "--draws", "0", "--seed", "1",
-                "--only", self.only, "--findings", "findings", "--json", "report.json", "--junit", "report.xml",
+        return [str(self.program), "audit", "--kernel", str(self.kernels / kernel), "--quick", "--draws", "0", "--seed",
+                "1", "--only", self.only, "--findings", "findings", "--json", "report.json", "--junit", "report.xml",
                 "--report", "report.html"]
 
     def start(self, words: list[str], **more) -> subprocess.Popen:

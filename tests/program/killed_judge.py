@@ -1,5 +1,5 @@
-"""A judge that is killed at random moments leaves no process, no damaged file, and one temporary beside an output at most,
-which the next run removes. Other signals end it with a report, or not at all.
+"""A judge that is killed at random moments leaves no process, no damaged file, and one temporary beside an output at
+most, which the next run removes. Other signals end it with a report, or not at all.
 
 usage: killed_judge.py ATTEST KERNELS [KILLS [SEED]]    KILLS for each user and kernel; exit status 1 and what is wrong
 """
@@ -123,7 +123,8 @@ def end_faults(number: signal.Signals, status: int, has_heard: bool, verdict: st
 
 def signal_often(place: workplace, kernel: str, seconds: float, draw: random.Random) -> tuple[int, list[str]]:
     ran, wrong = 0, []
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU, signal.SIGABRT, signal.SIGSTOP, *IGNORED):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU, signal.SIGABRT, signal.SIGSTOP,
+                   *IGNORED):
         for _ in range(max(1, KILLS // 10)):
             before = place.files()
             judge = place.start(place.words(kernel))

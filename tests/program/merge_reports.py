@@ -51,7 +51,8 @@ def other(value):
     if isinstance(value, (int, float)):
         return draw.choice([0, 1, value + 1, value - 1, 2 * value + 2, -1, 0.5, 2 ** 40, None, "inf"])
     if isinstance(value, str):
-        return draw.choice(["", "certified", "undecided", "refuted", "inf", "-inf", "nan", "0x0p+0", "0x1p+0", value + "x", 7, None])
+        return draw.choice(["", "certified", "undecided", "refuted", "inf", "-inf", "nan", "0x0p+0", "0x1p+0",
+                            value + "x", 7, None])
     if isinstance(value, list):
         return draw.choice([[], value[:-1], value[1:], value + value[-1:], value[::-1], None])
     if isinstance(value, dict):
@@ -142,8 +143,8 @@ def check_builds(folder):
         (folder / f"d{n}").mkdir()
         library = (kernels / "naive.so").read_bytes()
         (folder / f"d{n}" / "k.so").write_bytes(library if n == 1 else library + b"another build")
-        built.append(real_reports.audit(attest, folder, f"built {n}", "--only", "masks", "--kernel", folder / f"d{n}" / "k.so",
-                                        "--shard", f"{n}/2"))
+        built.append(real_reports.audit(attest, folder, f"built {n}", "--only", "masks", "--kernel",
+                                        folder / f"d{n}" / "k.so", "--shard", f"{n}/2"))
     assert merged(built, says="--same-kernel takes them for one kernel")[0] == 2
     status, out = merged(built, "--same-kernel")
     assert status == 0 and "2 builds of the kernel, which --same-kernel takes for one" in out.splitlines()[-1], out
@@ -151,16 +152,19 @@ def check_builds(folder):
     for n in (1, 2):
         contract = folder / f"d{n}" / "mine.json"
         contract.write_text(json.dumps({"from": "f32", "name": "mine", "model": {"k_x": 3 + n}}))
-        mine.append(real_reports.audit(attest, folder, f"mine {n}", "--only", "masks", "--contract", contract, "--shard", f"{n}/2"))
+        mine.append(real_reports.audit(attest, folder, f"mine {n}", "--only", "masks", "--contract", contract,
+                                       "--shard", f"{n}/2"))
     assert merged(mine, says="its contract 'mine' has 5 for 'model.k_x'")[0] == 2
     assert merged(mine, "--same-kernel")[0] == 2
 
 
 def check_contracts_named(folder):
     """verify names each contract of a file, also if its name is part of another's."""
-    half = real_reports.one_by_one("BF16", b"\x80\x3f", prefix="a.") | real_reports.one_by_one("F16", b"\x00\x3c", prefix="b.")
+    half = real_reports.one_by_one("BF16", b"\x80\x3f", prefix="a.") | real_reports.one_by_one("F16", b"\x00\x3c",
+                                                                                               prefix="b.")
     real_reports.write_safetensors(folder / "types.safetensors", half)
-    done = subprocess.run([attest, "verify", "types.safetensors", "--json", "-"], cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run([attest, "verify", "types.safetensors", "--json", "-"], cwd=folder, capture_output=True,
+                          text=True, check=True)
     report = json.loads(done.stdout)
     assert report["contract"] == "bf16,f16", report["contract"]
     assert [claim["name"] for claim in report["contracts"]] == ["bf16", "f16"] and report["kernel_builds"] == []

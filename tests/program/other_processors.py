@@ -27,8 +27,10 @@ def timeless(value):
 def report(*options, **environment):
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "report.json"
-        command = [attest, "audit", "--kernel", "builtin:scalar", "--seed", "1", "--findings", "", "--json", file, *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3000, env={**os.environ, **environment})
+        command = [attest, "audit", "--kernel", "builtin:scalar", "--seed", "1", "--findings", "", "--json", file,
+                   *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=3000,
+                              env={**os.environ, **environment})
         assert done.returncode in (0, 1, 3), (command, done.returncode, done.stderr[-2000:])
         return timeless(json.loads(file.read_text()))
 

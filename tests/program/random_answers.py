@@ -1,5 +1,5 @@
-"""Random problems, answered by NumPy in a wider format: `attest verify` never refutes a right answer and never certifies
-a wrong one.
+"""Random problems, answered by NumPy in a wider format: `attest verify` never refutes a right answer and never
+certifies a wrong one.
 
 usage: random_answers.py ATTEST [SEED [PROBLEMS]]
 """
@@ -15,7 +15,8 @@ random = np.random.default_rng(SEED)
 
 
 def drawn_problem():
-    """Tensors and parameters of docs/semantics.md: q, k, v, perhaps a mask of bytes, a bias, a band, a scale, a softcap."""
+    """Tensors and parameters of docs/semantics.md: q, k, v, perhaps a mask of bytes, a bias, a band, a scale, a
+    softcap."""
     dtype = random.choice(list(DTYPES))
     kind = DTYPES[dtype][0]
     b, hk, group = random.integers(1, 3, 3)
@@ -26,7 +27,8 @@ def drawn_problem():
     parameters = {}
     broadcast = lambda: [int(random.choice([1, size])) for size in (b, hk * group, n)] + [m]
     if random.random() < 0.5:
-        tensors["mask"] = np.where(random.random(broadcast()) < random.choice([0.2, 0.7, 0.95]), random.choice([1, 255]), 0).astype(np.uint8)
+        tensors["mask"] = np.where(random.random(broadcast()) < random.choice([0.2, 0.7, 0.95]),
+                                   random.choice([1, 255]), 0).astype(np.uint8)
     if random.random() < 0.4:
         tensors["bias"] = normal(*broadcast())
         tensors["bias"][random.random(tensors["bias"].shape) < random.choice([0, 0.3])] = -np.inf
@@ -102,7 +104,8 @@ def spoilt(dtype, tensors, parameters):
     finite = np.argwhere(np.isfinite(tensors[role]))
     if len(finite) == 0:
         return None
-    tensors[role][tuple(random.choice(finite))] += 2 * max(1, np.abs(np.nan_to_num(tensors["v"].astype(np.float64))).max())
+    largest = np.abs(np.nan_to_num(tensors["v"].astype(np.float64))).max()
+    tensors[role][tuple(random.choice(finite))] += 2 * max(1, largest)
     return dtype, tensors, parameters
 
 

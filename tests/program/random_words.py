@@ -15,21 +15,24 @@ COUNT = int(sys.argv[2]) if len(sys.argv) > 2 else 400
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1
 
 # What begins a command line. An audit asks a kernel that does not exist first, so that it ends at once.
-COMMANDS = [["verify", "right"], ["verify", "wrong"], ["verify"], ["explain", "right"], ["solve", "right", "--digits", "2"],
-            ["solve", "right", "--out", "x"], ["reference", "right", "--out", "x"], ["gen", "--only", "masks", "--draws", "0", "--quick"], ["merge", "report"],
-            ["list", "checks"], ["list"], ["audit", "--kernel", "./absent.so"], ["selftest", "--only", "absent"], ["vectors", "--no-such"],
-            ["help"], ["version"], []]
-OPTIONS = ["--json", "--junit", "--report", "--out", "--contract", "--waive", "--only", "--jobs", "--scale", "--softcap",
-           "--diagonal", "--left", "--right", "--findings", "--reproducible", "--seed", "--shard", "--budget", "--draws",
-           "--row", "--problem", "--digits", "--round", "--layout", "--size", "--plain", "--quick", "--help", "--version",
-           "--no-such", "-x", "-h", "--"]
-VALUES = ["", "-", "x", "y", "folder", "nowhere/x", "right", "wrong", "report", "f32", "f23", "mine.json", "0", "1", "-1", "1e-400",
-          "nan", "inf", "0x1p-3", "18446744073709551616", "0,0,0", "1/2", "2/1", "empty-rows", "masks", "absent", "f16", "bhnd", "1 kB",
-          "\x1b[31m", "\udcff", "é", "a" * 300, "a" * 5000, "'", "$(x)", "=", "--", "checks", "verify"]
+COMMANDS = [["verify", "right"], ["verify", "wrong"], ["verify"], ["explain", "right"],
+            ["solve", "right", "--digits", "2"], ["solve", "right", "--out", "x"], ["reference", "right", "--out", "x"],
+            ["gen", "--only", "masks", "--draws", "0", "--quick"], ["merge", "report"], ["list", "checks"], ["list"],
+            ["audit", "--kernel", "./absent.so"], ["selftest", "--only", "absent"], ["vectors", "--no-such"], ["help"],
+            ["version"], []]
+OPTIONS = ["--json", "--junit", "--report", "--out", "--contract", "--waive", "--only", "--jobs", "--scale",
+           "--softcap", "--diagonal", "--left", "--right", "--findings", "--reproducible", "--seed", "--shard",
+           "--budget", "--draws", "--row", "--problem", "--digits", "--round", "--layout", "--size", "--plain",
+           "--quick", "--help", "--version", "--no-such", "-x", "-h", "--"]
+VALUES = ["", "-", "x", "y", "folder", "nowhere/x", "right", "wrong", "report", "f32", "f23", "mine.json", "0", "1",
+          "-1", "1e-400", "nan", "inf", "0x1p-3", "18446744073709551616", "0,0,0", "1/2", "2/1", "empty-rows", "masks",
+          "absent", "f16", "bhnd", "1 kB", "\x1b[31m", "\udcff", "é", "a" * 300, "a" * 5000, "'", "$(x)", "=", "--",
+          "checks", "verify"]
 
 
 def recorded(o: float) -> bytes:
-    head = {name: {"dtype": "F32", "shape": [1, 1, 1, 1], "data_offsets": [4 * at, 4 * at + 4]} for at, name in enumerate("qkvo")}
+    head = {name: {"dtype": "F32", "shape": [1, 1, 1, 1], "data_offsets": [4 * at, 4 * at + 4]}
+            for at, name in enumerate("qkvo")}
     text = json.dumps(head).encode()
     return struct.pack("<Q", len(text)) + text + struct.pack("<4f", 1, 1, 2, o)
 

@@ -48,7 +48,8 @@ def interrupted_shard(attest, folder, kernels, part):
     """Shard `part` of 2, ended by SIGINT among its cases."""
     file = folder / f"interrupted {part}.json"
     run = subprocess.Popen([attest, "audit", *QUICK, "--only", "masks", "--kernel", kernels / "works_half_a_second.so",
-                            "--shard", f"{part}/2", "--json", file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                            "--shard", f"{part}/2", "--json", file], stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
     time.sleep(1.5)
     run.send_signal(signal.SIGINT)
     run.wait(60)

@@ -20,14 +20,15 @@ MEASURE = """<script>addEventListener("load", () => parent.postMessage({
   flat: [...document.querySelectorAll("svg[role=img]")].filter(s => s.getBoundingClientRect().height < 20).length,
   pictures: document.querySelectorAll("svg[role=img]").length,
   paper: getComputedStyle(document.body).backgroundColor}, "*"))</script>"""
-FRAME = """<!DOCTYPE html><body><p id="told"></p><iframe src="measured.html" style="width:{width}px;height:900px;border:0"></iframe>
+FRAME = """<!DOCTYPE html><body><p id="told"></p>
+<iframe src="measured.html" style="width:{width}px;height:900px;border:0"></iframe>
 <script>addEventListener("message", e => told.textContent = JSON.stringify(e.data))</script></body>"""
 
 
 def browse(folder, *arguments):
-    command = [chromium, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-extensions",
-               "--disable-background-networking", "--enable-logging=stderr", f"--user-data-dir={folder}/profile",
-               *(["--no-sandbox"] if os.geteuid() == 0 else []), *arguments]
+    command = [chromium, "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+               "--disable-extensions", "--disable-background-networking", "--enable-logging=stderr",
+               f"--user-data-dir={folder}/profile", *(["--no-sandbox"] if os.geteuid() == 0 else []), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     complaints = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -56,7 +57,8 @@ def check(folder, page, verdict, pictures):
     (folder / "measured.html").write_text(unlocked.replace("</head>", MEASURE + "</head>"))
     for width in (360, 1200):
         (folder / "frame.html").write_text(FRAME.format(width=width))
-        told = re.search(r'<p id="told">(.*?)</p>', browse(folder, "--virtual-time-budget=5000", "--dump-dom", (folder / "frame.html").as_uri()))
+        told = re.search(r'<p id="told">(.*?)</p>', browse(folder, "--virtual-time-budget=5000", "--dump-dom",
+                                                           (folder / "frame.html").as_uri()))
         seen = json.loads(told.group(1).replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">"))
         assert seen["width"] == width and seen["scroll"] <= width, (page, seen)
         assert seen["verdicts"][0].startswith(verdict), seen
@@ -72,11 +74,13 @@ with tempfile.TemporaryDirectory() as name:
     folder = pathlib.Path(name)
 
     def audit(page, *arguments):
-        done = subprocess.run([attest, "audit", "--quick", "--draws", "20", "--seed", "1", "--report", page, *arguments], cwd=folder, capture_output=True, check=False)
+        done = subprocess.run([attest, "audit", "--quick", "--draws", "20", "--seed", "1", "--report", page,
+                               *arguments], cwd=folder, capture_output=True, check=False)
         assert done.returncode in (0, 1), done.stderr
 
     audit("certified.html")
     check(folder, "certified.html", "CERTIFIED", 4)
-    audit("refuted.html", "--kernel", f"{kernels}/ignores_mask.so", "--kernel", "builtin", "--kernel", f"{kernels}/mean_v.so")
+    audit("refuted.html", "--kernel", f"{kernels}/ignores_mask.so", "--kernel", "builtin", "--kernel",
+          f"{kernels}/mean_v.so")
     check(folder, "refuted.html", "REFUTED", 10)
 print("1 passed, 0 failed")

@@ -1,7 +1,7 @@
 """What the pages of --report must hold, for a certified run, refuted ones, two kernels, and hostile names in a file.
 
-report_page.py ATTEST KERNELS: runs the program, parses every page as XML and as HTML, and holds it against the terminal's
-text and the JSON report of the same run.
+report_page.py ATTEST KERNELS: runs the program, parses every page as XML and as HTML, and holds it against the
+terminal's text and the JSON report of the same run.
 """
 import html.parser
 import json
@@ -75,11 +75,13 @@ def check_page(terminal, report, page):
             if not finding["pictures"]:
                 assert any(f"No pictures: {finding['no_pictures']}." in text for text in about), finding["no_pictures"]
             if finding["shrunk_sentence"] is not None:
-                assert any(" ".join(finding["shrunk_sentence"].split()) in text for text in about), finding["shrunk_sentence"]
+                assert any(" ".join(finding["shrunk_sentence"].split()) in text
+                           for text in about), finding["shrunk_sentence"]
             if float.fromhex(finding["bound"]) > 0:
                 assert any(finding["got"] in text and finding["bound"] in text for text in about), finding["sentence"]
         for point in part["curves"]:  # the description of a curve speaks every point
-            assert point["axis"] in everything and f"at {float.fromhex(point['place']):g};" in everything.replace(" (refuted)", "")
+            assert point["axis"] in everything
+            assert f"at {float.fromhex(point['place']):g};" in everything.replace(" (refuted)", "")
     return tree
 
 
@@ -91,11 +93,14 @@ def luminance(colour):
 
 def check_contrast(page):
     """WCAG 2: 4.5:1 for text and lines, light and dark."""
-    themes = [dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block)) for block in re.findall(r":root \{(.*?)\}", page, re.S)]
+    themes = [dict(re.findall(r"--([a-z0-9-]+): (#[0-9a-f]{6})", block))
+              for block in re.findall(r":root \{(.*?)\}", page, re.S)]
     assert len(themes) == 2
     for theme in themes:
-        pairs = [(name, "paper") for name in ("ink", "quiet", "good", "bad", "open", "s0", "s1", "s2", "s3", "s4", "s5", "cross")]
-        pairs += [("ink", f"l{n}") for n in range(5)] + [("on-dark", f"l{n}") for n in range(5, 9)] + [("cross", "over"), ("ink", "raised")]
+        pairs = [(name, "paper") for name in ("ink", "quiet", "good", "bad", "open", "s0", "s1", "s2", "s3", "s4", "s5",
+                                              "cross")]
+        pairs += [("ink", f"l{n}") for n in range(5)] + [("on-dark", f"l{n}")
+                                                         for n in range(5, 9)] + [("cross", "over"), ("ink", "raised")]
         for text, ground in pairs:
             low, high = sorted((luminance(theme[text]), luminance(theme[ground])))
             assert (high + 0.05) / (low + 0.05) >= 4.5, (text, ground)
@@ -128,7 +133,8 @@ with tempfile.TemporaryDirectory() as name:
     assert any(p["shows"] == "weights" and "through V" in p["applied_by"] for p in drawn)
     for p in drawn:  # a masked key has no weight in what was asked for, and this kernel gives it one
         if p["shows"] == "weights" and "." in "".join(p["visible"]):
-            pairs = [(asked, applied, seen) for asked_row, applied_row, line in zip(p["asked"]["rows"], p["applied"]["rows"], p["visible"])
+            pairs = [(asked, applied, seen) for asked_row, applied_row, line in zip(p["asked"]["rows"],
+                                                                                    p["applied"]["rows"], p["visible"])
                      for asked, applied, seen in zip(asked_row, applied_row, line)]
             assert all(float.fromhex(asked) == 0 for asked, _, seen in pairs if seen == ".")
             assert any(float.fromhex(applied) != 0 for _, applied, seen in pairs if seen == ".")
@@ -139,7 +145,8 @@ with tempfile.TemporaryDirectory() as name:
     # A merged page shows what its shards' pages show.
     pages, shards = [], []
     for n in (1, 2):
-        _, shard, shown = run(folder, *quick, "--only", "masks,worked-examples,bias", "--kernel", f"{kernels}/mean_v.so", "--shard", f"{n}/2", status=1)
+        _, shard, shown = run(folder, *quick, "--only", "masks,worked-examples,bias", "--kernel",
+                              f"{kernels}/mean_v.so", "--shard", f"{n}/2", status=1)
         (folder / f"{n}.json").write_text(json.dumps(shard))
         pages.append(shown), shards.append(shard)
     terminal, report, page = run(folder, "merge", "2.json", "1.json", status=1)
@@ -151,23 +158,26 @@ with tempfile.TemporaryDirectory() as name:
     assert report["findings"] and all(carried[place_of(finding)] == finding for finding in report["findings"])
     assert sum(bool(finding["pictures"]) for finding in report["findings"]) >= 4
     assert any(float.fromhex(finding["bound"]) > 0 for finding in report["findings"])
-    drawings = [drawing for shown in pages for drawing in re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", shown, re.S)]
+    drawings = [drawing for shown in pages for drawing in re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", shown,
+                                                                     re.S)]
     merged = re.findall(r"<svg[^>]*class=\"heatmap\".*?</svg>", page, re.S)
     assert len(merged) >= 8 and set(merged) <= set(drawings), (len(merged), len(drawings))
     assert page.count('class="inputs"') == sum(bool(finding["shrunk_inputs"]) for finding in report["findings"]) > 0
 
-    terminal, report, page = run(folder, *quick, "--only", "stability", "--kernel", "builtin", "--kernel", f"{kernels}/naive.so", status=0)
+    terminal, report, page = run(folder, *quick, "--only", "stability", "--kernel", "builtin", "--kernel",
+                                 f"{kernels}/naive.so", status=0)
     check_page(terminal, report, page)
     assert len(report["reports"]) == 2 and page.count('class="line s1"') > 6 and page.count('class="curve"') == 4
-    terminal, report, page = run(folder, *quick, "--only", "worked-examples", "--kernel", f"{kernels}/mean_v.so", "--kernel", "builtin",
-                                 "--kernel", f"{kernels}/crash.so", status=1)
+    terminal, report, page = run(folder, *quick, "--only", "worked-examples", "--kernel", f"{kernels}/mean_v.so",
+                                 "--kernel", "builtin", "--kernel", f"{kernels}/crash.so", status=1)
     check_page(terminal, report, page)
-    assert report["verdict"] == "refuted" and [part["verdict"] for part in report["reports"]] == ["refuted", "certified", "refuted"]
+    assert report["verdict"] == "refuted" and [part["verdict"]
+                                               for part in report["reports"]] == ["refuted", "certified", "refuted"]
     assert "crashed with SIGSEGV" in page
 
     safetensors(folder / "hostile.safetensors", {
-        f"{HOSTILE}.q": ([1, 1, 1, 1], [1.0]), f"{HOSTILE}.k": ([1, 1, 2, 1], [1.0, 2.0]), f"{HOSTILE}.v": ([1, 1, 2, 1], [1.0, 2.0]),
-        f"{HOSTILE}.o": ([1, 1, 1, 1], [7.0]), HOSTILE: ([1], [1.0])}, {})
+        f"{HOSTILE}.q": ([1, 1, 1, 1], [1.0]), f"{HOSTILE}.k": ([1, 1, 2, 1], [1.0, 2.0]),
+        f"{HOSTILE}.v": ([1, 1, 2, 1], [1.0, 2.0]), f"{HOSTILE}.o": ([1, 1, 1, 1], [7.0]), HOSTILE: ([1], [1.0])}, {})
     (folder / "hostile.safetensors").rename(folder / "a<b>&'\".safetensors")
     terminal, report, page = run(folder, "verify", "a<b>&'\".safetensors", status=1)
     check_page(terminal, report, page)

@@ -79,7 +79,8 @@ def check_reports(folder):
         run(folder, "verify", name, "--json", f"{name}.json")
         files.append(folder / f"{name}.json")
     with_findings = folder / "with findings.json"
-    run(folder, "audit", "--quick", "--seed", "1", "--only", "masks", "--kernel", kernels / "mean_v.so", "--json", with_findings)
+    run(folder, "audit", "--quick", "--seed", "1", "--only", "masks", "--kernel", kernels / "mean_v.so", "--json",
+        with_findings)
     files.append(with_findings)
 
     verdicts = set()
@@ -110,9 +111,10 @@ def check_wrong(report):
             wrong.append(with_value(report, path, value | {"further": 1}))
         for one in wrong:
             assert not of_report.is_valid(one), f"the report stays valid with another {path}"
-    for edit in ({"schema": 2}, {"verdict": "fine"}, {"verdict": "undecided"} if report["verdict"] != "undecided" else {"verdict": "certified"},
-                 {"checks": [{**report["checks"][0], "max_error_in_bounds": "-0x1p+0"}]}, {"seed": -1},
-                 {"checks": [{**report["checks"][0], "failed": 0.5}]}, {"checks": [{**report["checks"][0], "max_ulp": "nan"}]}):
+    for edit in ({"schema": 2}, {"verdict": "fine"}, {"verdict": "undecided"} if report["verdict"] != "undecided"
+                 else {"verdict": "certified"}, {"checks": [{**report["checks"][0], "max_error_in_bounds": "-0x1p+0"}]},
+                 {"seed": -1}, {"checks": [{**report["checks"][0], "failed": 0.5}]},
+                 {"checks": [{**report["checks"][0], "max_ulp": "nan"}]}):
         assert not of_report.is_valid({**report, **edit}), f"the report stays valid with {edit}"
 
 
@@ -123,7 +125,8 @@ def check_contracts(folder):
         claims[claim["name"]] = claim
     for name, claim in claims.items():
         require_valid(of_contract, claim, name)
-        for wrong in ({"extra": 1}, {"input": "f8"}, {"model": {}}, {"model": 1}, {"conventions": {"nan": "ignored"}}, {"sources": {"k_y": "x"}}, {"name": ""}):
+        for wrong in ({"extra": 1}, {"input": "f8"}, {"model": {}}, {"model": 1}, {"conventions": {"nan": "ignored"}},
+                      {"sources": {"k_y": "x"}}, {"name": ""}):
             assert not of_contract.is_valid({**claim, **wrong}), f"{name} stays valid with {wrong}"
     return claims
 
@@ -131,14 +134,17 @@ def check_contracts(folder):
 def check_mutated_contracts(folder, claims, mutations=150):
     """No mutated contract ends attest by a signal, and what attest reads is valid."""
     real_reports.write_safetensors(folder / "problem", real_reports.one_by_one())
-    values = [0, 1, 2, -1, 0.5, 1e-9, 1e300, "inf", "-inf", "nan", "0x1p-24", "0X1P-3", "1e-7", ".5", "+1", " 1", "1.", "", "raw", "lse", None, True, [], {}, 1000001, 0.3]
+    values = [0, 1, 2, -1, 0.5, 1e-9, 1e300, "inf", "-inf", "nan", "0x1p-24", "0X1P-3", "1e-7", ".5", "+1", " 1", "1.",
+              "", "raw", "lse", None, True, [], {}, 1000001, 0.3]
     read = 0
     for _ in range(mutations):
-        claim = {"from": "f32", "name": "mine", "model": {}} if draw.random() < 0.3 else draw.choice(list(claims.values()))
+        claim = {"from": "f32", "name": "mine",
+                 "model": {}} if draw.random() < 0.3 else draw.choice(list(claims.values()))
         path = draw.choice([path for path, _ in places(claim) if path])
         changed = with_value(claim, path, draw.choice(values + [...]))
         if draw.random() < 0.2 and isinstance(changed.get("model"), dict):
-            changed = with_value(changed, ("model", draw.choice(["k_x", "u_p", "tau", "s_limit", "order"])), draw.choice(values))
+            changed = with_value(changed, ("model", draw.choice(["k_x", "u_p", "tau", "s_limit", "order"])),
+                                 draw.choice(values))
         (folder / "mutated.json").write_text(json.dumps(changed))
         done = run(folder, "verify", "problem", "--contract", "mutated.json", "--findings", "")
         if done.returncode == 2:

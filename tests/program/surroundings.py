@@ -1,5 +1,5 @@
-"""Audits in poor surroundings: limits, closed streams, odd paths, folders that cannot be written, full disks. Each ends as
-usual or with a sentence that says why not; no verdict becomes another one, and no file is damaged.
+"""Audits in poor surroundings: limits, closed streams, odd paths, folders that cannot be written, full disks. Each ends
+as usual or with a sentence that says why not; no verdict becomes another one, and no file is damaged.
 
 usage: surroundings.py ATTEST KERNELS    exit status 1 and what is wrong
 """
@@ -33,7 +33,8 @@ class trial:
 
     def __init__(self, place: workplace, kernel: str, words: list | None = None, meanwhile=None, **options):
         before = place.files()
-        judge = place.start(words or place.words(kernel), **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
+        judge = place.start(words or place.words(kernel),
+                            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options})
         if meanwhile:
             meanwhile(judge)
         try:
@@ -87,12 +88,14 @@ LIMITS = [
     ("little memory", dict(preexec_fn=limit(resource.RLIMIT_AS, 24 * MIB)), 2, NO_MEMORY),
     ("memory for one thread", dict(preexec_fn=limit(resource.RLIMIT_AS, 52 * MIB)), ANY, ""),
     ("200 MiB of memory", dict(preexec_fn=limit(resource.RLIMIT_AS, 200 * MIB)), ANY, ""),
-    ("a small stack", dict(preexec_fn=limit(resource.RLIMIT_STACK, 64 << 10)), 2, r"the stack may have 64 KiB, .* \(ulimit -s\)"),
+    ("a small stack", dict(preexec_fn=limit(resource.RLIMIT_STACK, 64 << 10)), 2,
+     r"the stack may have 64 KiB, .* \(ulimit -s\)"),
     ("a stack of 1 MiB", dict(preexec_fn=limit(resource.RLIMIT_STACK, MIB)), USUAL, ""),
     ("no locked memory", dict(preexec_fn=limit(resource.RLIMIT_MEMLOCK, 0)), USUAL, ""),
     ("no environment", dict(env={}), USUAL, ""),
     ("no folders in the environment", dict(env=environment(HOME=None, PATH=None, TMPDIR=None)), USUAL, ""),
-    ("folders that do not exist", dict(env=environment(HOME="/nowhere", PATH="/nowhere", TMPDIR="/nowhere")), USUAL, ""),
+    ("folders that do not exist", dict(env=environment(HOME="/nowhere", PATH="/nowhere", TMPDIR="/nowhere")), USUAL,
+     ""),
     ("folders that cannot be written", dict(env=environment(HOME="/proc", TMPDIR="/proc")), USUAL, ""),
     ("no standard input", dict(preexec_fn=closed(0)), USUAL, ""),
     ("no standard error", dict(preexec_fn=closed(2)), USUAL, ""),
@@ -114,7 +117,8 @@ def under_limits(place: workplace) -> list[str]:
     return wrong
 
 
-ODD_NAMES = [b"with space", b"new\nline", b"quote'\"$(x)`;", "ünïcode".encode(), b"bad\xff\xfe", b"-dash", b":colon", b"\x1b[31m"]
+ODD_NAMES = [b"with space", b"new\nline", b"quote'\"$(x)`;", "ünïcode".encode(), b"bad\xff\xfe", b"-dash", b":colon",
+             b"\x1b[31m"]
 
 
 def at_odd_paths(place: workplace) -> list[str]:
@@ -127,9 +131,9 @@ def at_odd_paths(place: workplace) -> list[str]:
             os.chown(folder, place.user, place.user)
         for kernel in STATUS_OF_KERNEL:
             shutil.copy(place.kernels / kernel, os.path.join(folder, name + b".so"))
-            words = [str(place.program).encode(), b"audit", b"--kernel", b"./" + name + b".so", b"--quick", b"--draws", b"0", b"--seed",
-                     b"1", b"--only", b"masks/random-full", b"--findings=" + name + b" of", b"--json=" + name + b".json",
-                     b"--junit=" + name + b".xml", b"--report=" + name + b".html"]
+            words = [str(place.program).encode(), b"audit", b"--kernel", b"./" + name + b".so", b"--quick", b"--draws",
+                     b"0", b"--seed", b"1", b"--only", b"masks/random-full", b"--findings=" + name + b" of",
+                     b"--json=" + name + b".json", b"--junit=" + name + b".xml", b"--report=" + name + b".html"]
             ran = trial(place, kernel, words, cwd=folder)
             faults = ran.ended(STATUS_OF_KERNEL[kernel])
             report = json.loads(pathlib.Path(os.fsdecode(os.path.join(folder, name + b".json"))).read_bytes())
@@ -192,7 +196,8 @@ def on_full_disk(make_place) -> list[str]:
         for has_earlier in (False, True):
             place = make_place()
             owner = [] if place.user is None else [f"uid={place.user},gid={place.user}"]
-            subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(["size=1m", *owner]), "tmpfs", place.outputs], check=True)
+            subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join(["size=1m", *owner]), "tmpfs", place.outputs],
+                           check=True)
             if has_earlier:
                 wrong += trial(place, "naive.so").ended(0)
             (place.outputs / "full").write_bytes(b"")
@@ -207,7 +212,8 @@ def on_full_disk(make_place) -> list[str]:
                 faults = ran.ended(None, NO_SPACE if ran.status == 2 and "judged" in ran.said else "")
                 faults += [f"{name} is lost" for name, content in before.items() if name in REPORTS and
                            ran.files.get(name) != content and f"{name}: cannot" in ran.said]
-                wrong += [f"{free} KiB left, earlier reports: {has_earlier}, closed: {is_closed}: {fault}" for fault in faults]
+                wrong += [f"{free} KiB left, earlier reports: {has_earlier}, closed: {is_closed}: {fault}"
+                          for fault in faults]
             subprocess.run(["umount", "-l", place.outputs], check=True)
     return wrong
 

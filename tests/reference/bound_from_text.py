@@ -2,11 +2,11 @@
 
     bound_from_text.py BOUND_ROWS ROWS SEED
 
-bound_text.py, bound_text_results.py and bound_text_sink.py are that second evaluation, in three forms; the first says what each contains.
-Every number of the code must be at least the number of the form `stated`. It must be at most 1 + 4*(slack - 1) times
-the number of the form `widened`, where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row `stated` must be at least
-`text`. What is not judged by the text must not be judged by the code, and the other way round; the same for what is
-dull. One argument more, a number, looks at that row alone.
+bound_text.py, bound_text_results.py and bound_text_sink.py are that second evaluation, in three forms; the first says
+what each contains. Every number of the code must be at least the number of the form `stated`. It must be at most 1 +
+4*(slack - 1) times the number of the form `widened`, where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row
+`stated` must be at least `text`. What is not judged by the text must not be judged by the code, and the other way
+round; the same for what is dull. One argument more, a number, looks at that row alone.
 """
 import collections
 import subprocess
@@ -21,8 +21,8 @@ from bound_text_sink import with_sink
 WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
          "returned_weights", "normalise", "folded_overflow", "weight_reference", "sink_form"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
-          "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base", "promote",
-          "merge_levels", "parts_are_keys", "k_block", "divided_block", "k_t", "k_drop", "k_sink"}
+          "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base",
+          "promote", "merge_levels", "parts_are_keys", "k_block", "divided_block", "k_t", "k_drop", "k_sink"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
            "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop",
@@ -119,7 +119,8 @@ class comparison:
         """stated <= code <= widened*(1 + 4*(slack - 1)) where side is +1; the other way round where it is -1.
 
         Terms below the smallest double are lost: 2^-1066 are allowed below, 2^-1000 above. A warning level is no bound,
-        its square root is not directed, and squares of weights underflow sooner, beside the square of the largest value.
+        its square root is not directed, and squares of weights underflow sooner, beside the square of the largest
+        value.
         """
         name = place.split("[")[0]
         self.counts[name] += 1
@@ -239,7 +240,8 @@ def compare(row, expected, seen):
             seen.faults.append((row.name, place, "said where the text is silent", size, INF, INF))
             continue
         side = TERMS[place][1] if place in TERMS else 1
-        beyond = place.startswith(("unrounded", "warning", "keys_")) and most["size" + place[place.index("["):]] > LARGEST
+        beyond = place.startswith(("unrounded", "warning",
+                                   "keys_")) and most["size" + place[place.index("["):]] > LARGEST
         values = row.columns[int(place[8:-1])]["values"] if place.startswith("warning") else [ZERO]
         largest = max(map(abs, values)) * row.facts["kept_factor"]
         seen.between(row.name, place, size, least[place], INF if beyond else most[place], expected.slack, side, largest)

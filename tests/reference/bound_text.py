@@ -129,7 +129,8 @@ class evaluation:
         self.beyond_limit = over > self.m["sink_limit"]
         factor = gamma(self.m["c_m"], self.u) * (1 + gamma(self.m["k_x"], self.u))
         reach = f["max_upper"] + max(abs(keys_above), abs(self.keys_below), -sink.xl) + sink.E
-        if self.below(self.below(sink.xl - sink.E) - keys_above) <= self.m["format.far"] + 2 + (2 * factor * reach if factor else 0):
+        far = self.m["format.far"] + 2 + (2 * factor * reach if factor else 0)
+        if self.below(self.below(sink.xl - sink.E) - keys_above) <= far:
             self.sink_above = max(ZERO, over)
         if self.sink_above > 0:
             beside = self.above(f["max_upper"] + max(abs(keys_above), abs(self.keys_below)))
@@ -316,7 +317,8 @@ class evaluation:
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
         factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
         self.wide, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
-        self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and max(m["u_state"], m["omega_state"]) > 0)
+        rounds = max(m["u_state"], m["omega_state"]) > 0
+        self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and rounds)
         self.gamma_states = gamma(self.states, m["u_state"])
         self.sigma, self.lost_when_mixed = sigma(self)
         on_paths = ZERO if self.by_sigmoid else self.gamma_states
@@ -376,16 +378,14 @@ class evaluation:
             all(abs(key.bias) < limit or key.high < -limit / 4 for key in self.keys),
             not f["softcap"] or m["format.omega_w"] / 2 <= f["softcap"] < limit,
             all(key.far or key.s + key.E < m["s_limit"] for key in self.keys) and self.largest_max < m["s_limit"],
-            self.max_below > -limit / 8,
-            m["c_m"] < 1 or self.g_plus <= self.limit,
-            self.range_of_sum < limit,
+            self.max_below > -limit / 8, m["c_m"] < 1 or self.g_plus <= self.limit, self.range_of_sum < limit,
             self.exp(m["tau"] + self.g_plus) * f["kept_factor"] < m["p_limit"],
             not self.beyond_limit,
         ]
+        additions = 2 * self.h + self.R + self.S + self.divisions + 8
         h4 = [
-            self.R * m["eps"] + 2 * (2 * self.h + self.R + self.S + self.divisions + 8) * u <= Decimal("0.25") / self.slack,
-            self.gamma_L < 1,
-            m["k_pre"] + 2 * m["k_f"] <= 15,
+            self.R * m["eps"] + 2 * additions * u <= Decimal("0.25") / self.slack,
+            self.gamma_L < 1, m["k_pre"] + 2 * m["k_f"] <= 15,
             m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
             self.n_far * self.far_share <= HALF,
             not self.by_lse or self.mu_of_L <= HALF,

@@ -1,4 +1,5 @@
-"""docs/bound.md, Lemma 8, written down from the text alone: merges by a sigmoid. `e` is an evaluation (bound_text.py)."""
+"""docs/bound.md, Lemma 8, written down from the text alone: merges by a sigmoid. `e` is an evaluation
+(bound_text.py)."""
 from decimal import Decimal
 
 from bound_text_numbers import FOUR_THIRDS, HALF, INF, ONE, ZERO, gamma, log1p, times
@@ -93,7 +94,8 @@ def largest_part(e, largest, total):
     if gamma_L >= 1:
         return INF
     growth = e.up((1 + e.gamma_F) * (wide + gamma_L + e.gamma_F) / (1 - gamma_L))
-    lost = (4 * of_sums * e.omega * least + FOUR_THIRDS * (e.states * m["omega_state"] + e.lost_dropped) * e.least_sum * least)
+    lost = (4 * of_sums * e.omega * least + FOUR_THIRDS * (e.states * m["omega_state"]
+                                                           + e.lost_dropped) * e.least_sum * least)
     beside = FOUR_THIRDS * ((e.omega if m["k_pre"] else ZERO) + (m["omega_p"] + e.lost_dropped) * least)
     return e.up((1 + growth) * largest + lost * (1 + e.gamma_states) + beside * total + 2 * e.omega)
 

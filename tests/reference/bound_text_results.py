@@ -116,7 +116,8 @@ class results(evaluation):
 
         Phi = times(self.gamma_O, A_prime)
         if not m["promote"]:
-            nodes = min(self.h * A_prime, (n - 1) * ((A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
+            nodes = min(self.h * A_prime,
+                        (n - 1) * ((A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
             if self.u_pv == u:
                 nodes = min(nodes, max(A_prime, largest) * self.M_L)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
@@ -124,7 +125,8 @@ class results(evaluation):
         if self.widened:
             Phi *= 1 + TWO**-40  # E8
         Phi = self.up(Phi + times(self.combine, 1 + self.delta, A_prime))
-        Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"] + m["omega_p"] * self.kappa_p * total
+        Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"]
+                           + m["omega_p"] * self.kappa_p * total
                            + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
                            + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
         merging = added(self, largest, total)

@@ -9,7 +9,8 @@ def weaker(one, other):
 
 
 class with_sink(results):
-    """`alone` is the row without its sink: facts, keys, and t - LSE_K from below and above; None where there is none."""
+    """`alone` is the row without its sink: facts, keys, and t - LSE_K from below and above; None where there is
+    none."""
 
     def __init__(self, model, facts, keys, form, alone):
         super().__init__(model, facts, keys, form)
@@ -37,9 +38,11 @@ class with_sink(results):
         """min(delta, pi*(e^delta - 1)); E13: from delta = 1 on e^(t - LSE_K + delta)."""
         pi = self.keys[-1].wu
         if not self.stated:
-            pi = min(pi, self.most_gap.exp())                  # pi <= e^(t - LSE_K); what facts say of it may be 2^-1074
+            # pi <= e^(t - LSE_K); what facts say of it may be 2^-1074
+            pi = min(pi, self.most_gap.exp())
             return min(delta, times(pi, delta.exp() - 1) if delta > Decimal("1e-8") else pi * self.growth(delta))
-        return min(delta, self.up(pi * self.growth(delta) if delta < 1 else self.exp(self.above(self.most_gap + delta))))
+        return min(delta, self.up(pi * self.growth(delta)
+                                  if delta < 1 else self.exp(self.above(self.most_gap + delta))))
 
     def factor(self):
         m, u, omega, up, alone = self.m, self.u, self.omega, self.up, self.alone

@@ -17,11 +17,14 @@ assert not wrong, "\n".join(wrong)
 PLANTED = [
     (bound_table.MODEL, "  int k_add = 0;", "  int k_add = 0, k_new = 0;", "k_new has no row"),
     (bound_table.MODEL, "  int k_lse = 1;", "  int k_log = 1;", "k_lse is no field"),
-    ("reference/bound/formulas-inl.hpp", "constexpr R score_error(", "constexpr R error_of_score(", "does not define score_error"),
-    ("reference/bound/score_terms.hpp", "struct score_terms :", "struct terms_of_scores :", "does not define score_terms"),
+    ("reference/bound/formulas-inl.hpp", "constexpr R score_error(", "constexpr R error_of_score(",
+     "does not define score_error"),
+    ("reference/bound/score_terms.hpp", "struct score_terms :", "struct terms_of_scores :",
+     "does not define score_terms"),
     ("reference/bound/constant_terms.hpp", "  double n = 0;", "  double n = 0, n_new = 0;", "n_new has no row"),
     ("reference/bound/weight_terms.hpp", "one_minus_D = 1,", "other_than_D = 1,", "has no field one_minus_D"),
-    (bound_table.PAGE, "`formulas-inl.hpp`: `dominance`", "`formula-inl.hpp`: `dominance`", "formula-inl.hpp does not exist"),
+    (bound_table.PAGE, "`formulas-inl.hpp`: `dominance`", "`formula-inl.hpp`: `dominance`",
+     "formula-inl.hpp does not exist"),
 ]
 for path, before, after, fault in PLANTED:
     with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,5 @@
-"""Each row of claims.md has its four cells, and what its command names exists: the commands of ./attest, the tests and labels that
--R and -L choose, the programs of the build, and the scripts.
+"""Each row of claims.md has its four cells, and what its command names exists: the commands of ./attest, the tests and
+labels that -R and -L choose, the programs of the build, and the scripts.
 
 usage: claims_test.py SOURCES BUILD ATTEST
 """
@@ -28,7 +28,8 @@ made = None
 if (BUILD / "build.ninja").exists():
     made = set(re.findall(r"^(.*): ", lines_of("ninja", "-C", BUILD, "-t", "targets", "all"), re.M))
 benches = made is None or "bin/fast_bench" in made  # an option of the build
-verbs = {verb for helps in (lines_of(ROOT / "attest", "help"), lines_of(ATTEST, "--help")) for verb in re.findall(r"^  ([a-z]+) ", helps, re.M)}
+verbs = {verb for helps in (lines_of(ROOT / "attest", "help"), lines_of(ATTEST, "--help"))
+         for verb in re.findall(r"^  ([a-z]+) ", helps, re.M)}
 assert {"audit", "test", "bench"} <= verbs and len(names) > 100, (verbs, len(names))
 
 

@@ -48,8 +48,8 @@ def reached(root: pathlib.Path, header: str, known: dict[str, set[str]]) -> set[
 
 
 def units_of(headers: list[str], known: dict[str, set[str]]) -> list[list[str]]:
-    """The fewest units: each header is in one of them, behind a header that it includes or as the first. What may be included
-    twice (-inl.hpp) is the last."""
+    """The fewest units: each header is in one of them, behind a header that it includes or as the first. What may be
+    included twice (-inl.hpp) is the last."""
     before: dict[str, str] = {}
 
     def is_followed(header: str, tried: set[str]) -> bool:
@@ -89,13 +89,15 @@ class checker:
         try:
             names = shlex.split(depends.read_text(encoding="utf-8").replace("\\\n", " ").split(":", 1)[1])
             when = compiled.stat().st_mtime_ns
-            return all(os.stat(name).st_mtime_ns < when for name in names if (self.root / name).is_relative_to(self.root))
+            return all(os.stat(name).st_mtime_ns < when for name in names
+                       if (self.root / name).is_relative_to(self.root))
         except (OSError, IndexError):
             return False
 
     def precompile(self) -> None:
         (self.scratch / "boost.hpp").write_text(PRECOMPILED, encoding="utf-8")
-        subprocess.run([*self.command, "-x", "c++-header", "boost.hpp", "-o", "boost.hpp.gch"], cwd=self.scratch, check=True)
+        subprocess.run([*self.command, "-x", "c++-header", "boost.hpp", "-o", "boost.hpp.gch"], cwd=self.scratch,
+                       check=True)
 
     def includes_boost(self, unit: list[str]) -> bool:
         return INCLUDES_BOOST in self.known[unit[0]]
@@ -123,7 +125,8 @@ class checker:
             reached(self.root, header, self.known)
         units = []
         for boost in (True, False):
-            units += units_of([header for header in headers if (INCLUDES_BOOST in self.known[header]) == boost], self.known)
+            units += units_of([header for header in headers if (INCLUDES_BOOST in self.known[header]) == boost],
+                              self.known)
         changed = [unit for unit in units if not self.is_remembered(unit)]
         if any(map(self.includes_boost, changed)):
             self.precompile()

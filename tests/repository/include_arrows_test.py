@@ -22,7 +22,8 @@ PLANTED = {
     "tests/stray.cpp": "",
     "audit/stray.cpp": "",
 }
-HEADERS = ["fast/attention.hpp", "audit/cause/explain.hpp", "reference/bound/bound.hpp", "audit/tensors/owned_tensor.hpp", "reference/textbook/variance.hpp"]
+HEADERS = ["fast/attention.hpp", "audit/cause/explain.hpp", "reference/bound/bound.hpp",
+           "audit/tensors/owned_tensor.hpp", "reference/textbook/variance.hpp"]
 with tempfile.TemporaryDirectory() as folder:
     tree = pathlib.Path(folder)
     for path, text in {**{header: "" for header in HEADERS}, **PLANTED}.items():

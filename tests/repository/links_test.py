@@ -1,4 +1,5 @@
-"""Every relative link of every page leads to a file of the tree, and every path in code quotes that looks like one exists.
+"""Every relative link of every page leads to a file of the tree, and every path in code quotes that looks like one
+exists.
 
 usage: links_test.py ROOT
 """
@@ -12,7 +13,8 @@ pages = subprocess.run(["git", "ls-files", "*.md"], cwd=root, capture_output=Tru
     path.relative_to(root).as_posix() for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts]
 HISTORY = {"CHANGELOG.md"}  # it speaks of files as they were
 LINK = re.compile(r"\]\((?!https?://|mailto:|#)([\w./-]+[\w/])(?:#[^)]*)?\)")
-QUOTED = re.compile(r"`((?:include|problem|reference|fast|proofs|audit|tests|fuzz|oracles|bench|examples|cmake|docs)/[\w./-]+\.(?:hpp|cpp|h|c|py|sh|cmake|txt|md|g|json))(?::\d+)?`")
+QUOTED = re.compile(r"`((?:include|problem|reference|fast|proofs|audit|tests|fuzz|oracles|bench|examples|cmake|docs)"
+                    r"/[\w./-]+\.(?:hpp|cpp|h|c|py|sh|cmake|txt|md|g|json))(?::\d+)?`")
 
 wrong = []
 for page in pages:

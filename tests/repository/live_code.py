@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Do the proofs prove code that runs? live_code.py ROOT: 1 where a proof names something of fast/ that no product code uses.
+"""Do the proofs prove code that runs? live_code.py ROOT: 1 where a proof names something of fast/ that no product code
+uses.
 
-Every `fast::name` in proofs/, written out or brought in by a using-declaration, must be live. Live is what the code of a
-.cpp, .inc or -inl.hpp file of fast/ names, what audit/ names as fast::name, and what the definition of something live in a
-header of fast/ names. A static_assert, a comment, a string, a definition's own text, and a definition that nothing live
-names keep nothing alive.
+Every `fast::name` in proofs/, written out or brought in by a using-declaration, must be live. Live is what the code of
+a .cpp, .inc or -inl.hpp file of fast/ names, what audit/ names as fast::name, and what the definition of something live
+in a header of fast/ names. A static_assert, a comment, a string, a definition's own text, and a definition that nothing
+live names keep nothing alive.
 
 By name, not by overload or member: two things of one name in fast/ are one here, and a live type keeps its members.
 
@@ -129,7 +130,8 @@ PLANTS = [
      {HEADER: DEAD, PROOF: "using fast::planted;\nconstexpr int used = planted(0);\n"}),
     ("a type", True, {HEADER: "enum class planted { a, b };\n", PROOF: "constexpr auto used = fast::planted::a;\n"}),
     ("a variable", True,
-     {HEADER: "template <class T>\ninline constexpr int planted{sizeof(T)};\n", PROOF: "int used = fast::planted<int>;\n"}),
+     {HEADER: "template <class T>\ninline constexpr int planted{sizeof(T)};\n",
+      PROOF: "int used = fast::planted<int>;\n"}),
     ("a name that fast/ does not have", True, {PROOF: USE}),
     ("an open namespace", True, {PROOF: "using namespace attest::fast;\n"}),
     ("a function that the kernel calls", False, {HEADER: DEAD, SOURCE: "int used = fast::planted(0);\n", PROOF: USE}),

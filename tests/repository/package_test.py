@@ -1,6 +1,6 @@
-"""The Python package as a person gets it: a wheel is built from the clone, put into an environment of its own, and audits the
-built-in kernel with no compiler and no variable of the environment. Exit status 77: no wheel could be built here, as pip does
-not reach a registry.
+"""The Python package as a person gets it: a wheel is built from the clone, put into an environment of its own, and
+audits the built-in kernel with no compiler and no variable of the environment. Exit status 77: no wheel could be built
+here, as pip does not reach a registry.
 
     package_test.py ROOT WORK
 """
@@ -14,11 +14,12 @@ from pathlib import Path
 LARGEST = 25_000_000
 # What every Linux has that manylinux is about: https://peps.python.org/pep-0600
 EVERYWHERE = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-[\w-]+)\.so\.\d+$")
-HELD = ["bin/attest", "libexec/attest/attest-runner", "lib/libattest_kernel.so", "lib/attest/libattest_kernel_avx512.so",
-        "lib/attest/libattest_kernel_avx2.so", "lib/attest/libattest_kernel_scalar.so", "lib/attest/libattest_zoo.so",
-        "lib/attest/libattest_vectors.so", "lib/attest/libattest_answers.so", "share/attest/minilm_attention.safetensors",
-        "share/attest/report.schema.json", "share/attest/contracts/flash-attention-2-bf16.json", "include/attest/kernel.h",
-        "include/attest/builtin.h", "include/dlpack/dlpack.h"]
+HELD = ["bin/attest", "libexec/attest/attest-runner", "lib/libattest_kernel.so",
+        "lib/attest/libattest_kernel_avx512.so", "lib/attest/libattest_kernel_avx2.so",
+        "lib/attest/libattest_kernel_scalar.so", "lib/attest/libattest_zoo.so", "lib/attest/libattest_vectors.so",
+        "lib/attest/libattest_answers.so", "share/attest/minilm_attention.safetensors",
+        "share/attest/report.schema.json", "share/attest/contracts/flash-attention-2-bf16.json",
+        "include/attest/kernel.h", "include/attest/builtin.h", "include/dlpack/dlpack.h"]
 
 IN_PYTHON = """
 import attest_attention as attest
@@ -33,7 +34,8 @@ assert [one.value for one in entry_points(group="pytest11")] == ["attest_attenti
 
 def run(*words: object, **options: object) -> str:
     print("+", *words, flush=True)
-    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+    done = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          **options)
     if done.returncode:
         print(done.stdout)
         sys.exit(f"status {done.returncode}: {words[0]}")
@@ -76,7 +78,8 @@ def check(wheel: Path, work: Path) -> None:
             own = path.parent == native / "lib" / "attest" and not path.name.startswith("libattest_")
             for folder in re.findall(r"(?:RPATH|RUNPATH) +(\S+)", headers) if wanted and not own else []:
                 there = (path.parent / folder.replace("$ORIGIN", ".")).resolve()
-                assert folder.startswith("$ORIGIN") and all((there / name).is_file() for name in wanted), (path.name, folder)
+                assert folder.startswith("$ORIGIN") and all((there / name).is_file() for name in wanted), (path.name,
+                                                                                                           folder)
 
 
 def use(wheel: Path, work: Path) -> None:
@@ -85,7 +88,8 @@ def use(wheel: Path, work: Path) -> None:
     nothing = work / "nothing"
     nothing.mkdir(exist_ok=True)
     alone = {"cwd": nothing, "env": {"PATH": str(nothing)}}
-    said = run(python, "-m", "attest_attention", "audit", "--quick", "--draws", "20", "--seed", "1", "--findings", "", **alone)
+    said = run(python, "-m", "attest_attention", "audit", "--quick", "--draws", "20", "--seed", "1", "--findings", "",
+               **alone)
     assert "CERTIFIED: " in said, said
     print(said.splitlines()[-1])
     run(python, "-c", IN_PYTHON, **alone)

@@ -15,7 +15,8 @@ import sys
 MOST_WORDS = 30
 TURNS = {
     "but for": r"\bbut (?:for|that)\b",
-    "a pronoun without its noun": r"\b(?:those|these|that|what|one) (?:that|of which|which|whose)\b|\bthat of\b|\bthose of\b",
+    "a pronoun without its noun": r"\b(?:those|these|that|what|one) (?:that|of which|which|whose)\b"
+                                  r"|\bthat of\b|\bthose of\b",
     "none where": r"\b(?:none|nothing) where\b",
     "nobody": r"\bnobody\b",
     "of which": r"\bof which\b",
@@ -75,7 +76,8 @@ def blocks(path: pathlib.Path, text: str):
                 words.append(re.sub(r"^\s*([-*]|\d+\.) ", "", line).strip())
         return
     words, first = [], 0
-    for number, said, begins in comments_of_c(text) if COMMENT[path.suffix] == "//" else comments_of_scripts(path, text):
+    comments = comments_of_c(text) if COMMENT[path.suffix] == "//" else comments_of_scripts(path, text)
+    for number, said, begins in comments:
         label = re.match(r"(Requires|Ensures|Why|Cost|Source|Shapes|Throws)\b", said)
         if re.search(r"\S {3,}\S", said) and not label:
             said = ""  # a row of a table

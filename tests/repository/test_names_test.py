@@ -1,5 +1,5 @@
-"""Every test is registered on every machine: a build has the same tests whatever is installed, by each generator and with
-sanitizers; where something is missing they are skipped, and say what installs it.
+"""Every test is registered on every machine: a build has the same tests whatever is installed, by each generator and
+with sanitizers; where something is missing they are skipped, and say what installs it.
 
 usage: test_names_test.py SOURCES BUILD
 """
@@ -51,7 +51,8 @@ with tempfile.TemporaryDirectory() as folder:
         if what == "a machine with everything" and skipped:
             faults.append(f"{what} skips {skipped}")
         if what == "a bare machine":
-            faults += [f"{what} does not skip {name} for '{why}'" for name, why in PROMISED.items() if skipped.get(name) != why]
+            faults += [f"{what} does not skip {name} for '{why}'" for name, why in PROMISED.items()
+                       if skipped.get(name) != why]
         for name, why in skipped.items():
             section = re.search(r"./attest setup (\w+)", why)
             if section and f"[{section.group(1)}]" not in sections:
@@ -61,5 +62,6 @@ with tempfile.TemporaryDirectory() as folder:
             said = run("ctest", "--test-dir", build, "-R", "^report.browser$", "-V")
             if "skipped: no Chromium" not in said or "(Skipped)" not in said:
                 faults.append(f"a skipped test does not say so:\n{said}")
-print("\n".join(faults) if faults else f"{len(expected)} tests are registered in each of {len(CONFIGURATIONS)} configurations")
+print("\n".join(faults)
+      if faults else f"{len(expected)} tests are registered in each of {len(CONFIGURATIONS)} configurations")
 sys.exit(bool(faults))

@@ -1,4 +1,4 @@
-"""onnx's evaluator: beside is_causal, a mask that broadcasts over queries shows all what query 0 sees. Wanted: 0.0 0.5 1.0."""
+"""onnx's evaluator, beside is_causal: a mask for all queries shows them what query 0 sees. Wanted: 0.0 0.5 1.0."""
 import numpy as np
 from onnx.parser import parse_model
 from onnx.reference import ReferenceEvaluator

@@ -1,4 +1,4 @@
-"""ONNX Runtime, GroupQueryAttention: no batch entries divide by zero, and the process dies of SIGFPE. Wanted: (0, 4, 8)."""
+"""ONNX Runtime, GroupQueryAttention: no batch entries: the process dies of SIGFPE. Wanted: (0, 4, 8)."""
 import numpy as np
 import onnxruntime
 from onnx.parser import parse_model

@@ -1,4 +1,4 @@
-"""ONNX Runtime, MultiHeadAttention: unidirectional hides nothing from the last query where n < m. Wanted: 1 2 3 4 visible keys."""
+"""ONNX Runtime, MultiHeadAttention: unidirectional hides nothing from the last query, n < m. Wanted: 1 2 3 4 keys."""
 import numpy as np
 import onnxruntime
 from onnx.parser import parse_model

@@ -1,4 +1,4 @@
-"""ONNX Runtime, MultiHeadAttention: a hidden key's score is -10,000, which wins against live scores below that. Wanted: 1.0."""
+"""ONNX Runtime, MultiHeadAttention: a hidden key's score of -10,000 wins against lower live scores. Wanted: 1.0."""
 import numpy as np
 import onnxruntime
 from onnx.parser import parse_model

@@ -8,7 +8,8 @@ from openvino import opset13 as ops
 
 q, k, v = (ops.parameter([1, 1, -1, 1], np.float32) for _ in "qkv")
 order = ops.parameter([-1], np.int32)
-before = [ops.read_value(ops.constant(np.zeros((1, 1, 0, 1), np.float32)), name, np.float32, openvino.PartialShape([1, 1, -1, 1]))
+before = [ops.read_value(ops.constant(np.zeros((1, 1, 0, 1), np.float32)), name, np.float32,
+                         openvino.PartialShape([1, 1, -1, 1]))
           for name in "kv"]
 keys, values = (ops.concat([ops.gather(old, order, 0), new], 2) for old, new in zip(before, (k, v)))
 result = ops.result(ops.scaled_dot_product_attention(q, keys, values, causal=True))

@@ -1,4 +1,4 @@
-"""PyTorch on a GPU, cuDNN: a Boolean mask adds -65504, and a visible score below that loses to hidden keys. Wanted: 1."""
+"""PyTorch on a GPU, cuDNN: a Boolean mask adds -65504; a lower visible score loses to hidden keys. Wanted: 1."""
 import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 

@@ -67,8 +67,8 @@ def names() -> list[str]:
 def named(name: str, **options: Any) -> Adapter:
     """The adapter of this name; options go to its factory beside it, such as device="cuda".
 
-    Raises ValueError for an unknown name and for an option that its factory does not have, ImportError where the library is not
-    installed.
+    Raises ValueError for an unknown name and for an option that its factory does not have, ImportError where the
+    library is not installed.
     """
     if name not in _NAMED:
         raise ValueError(f"name: there is no adapter {name!r}; there are {', '.join(_NAMED)}")
@@ -100,8 +100,9 @@ def _without_compilation(function: Any) -> Any:
 def for_callable(function: Callable[..., Any], device: str | None = None) -> Adapter | None:
     """The adapter of a function that belongs to a library, found by identity; None for any other.
 
-    Also for compiled forms: what torch.compile made is called as it is; of JAX's functions ours under jax.jit is called, whose
-    parameters are static. It imports no library that was not imported before. `device` is where PyTorch's tensors go.
+    Also for compiled forms: what torch.compile made is called as it is; of JAX's functions ours under jax.jit is
+    called, whose parameters are static. It imports no library that was not imported before. `device` is where PyTorch's
+    tensors go.
     """
     if isinstance(function, Adapter):
         return function

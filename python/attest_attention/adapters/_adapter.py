@@ -15,9 +15,9 @@ Answer: TypeAlias = Array | tuple[Array, Array | None] | tuple[Array, Array | No
 class Adapter:
     """Somebody's attention as a function of a Call.
 
-    `answer(call)` returns o, (o, lse) or (o, lse, weights) as NumPy arrays; raises Unsupported with a word for what the library
-    has no argument for, and whatever else the library raises. It derives all from the call: nothing is padded, sliced or
-    repeated so that a library can answer.
+    `answer(call)` returns o, (o, lse) or (o, lse, weights) as NumPy arrays; raises Unsupported with a word for what the
+    library has no argument for, and whatever else the library raises. It derives all from the call: nothing is padded,
+    sliced or repeated so that a library can answer.
     """
 
     name: str
@@ -27,8 +27,8 @@ class Adapter:
     takes: frozenset[str] = frozenset()  # of what Call.needs names: all else beyond version 1 is Unsupported
 
     def __call__(self, call: Call) -> Answer:
-        """The answer; Unsupported where the LSE or weights are wanted and the library does not return them, or for what is not
-        in `takes`."""
+        """The answer; Unsupported where the LSE or weights are wanted and the library does not return them, or for what
+        is not in `takes`."""
         if call.want_lse and not self.gives_lse:
             raise Unsupported("LSE")
         if call.want_weights and not self.gives_weights:

@@ -34,8 +34,8 @@ def jax_attention(jit: bool = False) -> Adapter:
         window = window if window and min(window) >= 0 else None
         visible = call.mask if causal or window else call.visible()
         q, k, v = (x.swapaxes(1, 2) for x in (call.q, call.k, call.v))
-        answered = attention(q, k, v, call.bias, visible, scale=call.given_scale, is_causal=causal, local_window_size=window,
-                             return_residual=call.want_lse)
+        answered = attention(q, k, v, call.bias, visible, scale=call.given_scale, is_causal=causal,
+                             local_window_size=window, return_residual=call.want_lse)
         o: Array = np.asarray(answered[0] if call.want_lse else answered).swapaxes(1, 2)
         if not call.want_lse:
             return o

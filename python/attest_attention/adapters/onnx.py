@@ -23,7 +23,8 @@ TYPES = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bfloat1
 @functools.cache
 def model_of(operator: str, domain: str, opset: int, inputs: tuple[tuple[str, str, int] | None, ...],
              attributes: tuple[tuple[str, Any], ...], outputs: tuple[tuple[str, str, int], ...]) -> bytes:
-    """The bytes of a model of one node, for every shape. inputs, outputs: (name, type, rank), None for an input left out."""
+    """The bytes of a model of one node, for every shape. inputs, outputs: (name, type, rank), None for an input left
+    out."""
     helper = onnx.helper
 
     def info(name: str, type_name: str, rank: int) -> Any:
@@ -37,7 +38,8 @@ def model_of(operator: str, domain: str, opset: int, inputs: tuple[tuple[str, st
     return bytes(helper.make_model(graph, opset_imports=imports, ir_version=10).SerializeToString())
 
 
-def node_model(operator: str, domain: str, opset: int, attributes: Attributes, feeds: Feeds, outputs: int, rank: int) -> bytes:
+def node_model(operator: str, domain: str, opset: int, attributes: Attributes, feeds: Feeds, outputs: int,
+               rank: int) -> bytes:
     """The model that such feeds are for: its outputs are o, of this rank, then present_key and present_value."""
     inputs = tuple((feed[0], feed[1].dtype.name, feed[1].ndim) if feed else None for feed in feeds)
     type_name = str(inputs[0][1]) if inputs[0] else ""
@@ -48,7 +50,8 @@ def node_model(operator: str, domain: str, opset: int, attributes: Attributes, f
 def attention_call(call: Call, opset: int) -> tuple[Attributes, Feeds]:
     """(attributes, feeds) of Attention.
 
-    Causal is is_causal: top left without past keys, and aligned to the last key where the first m - n keys are past keys.
+    Causal is is_causal: top left without past keys, and aligned to the last key where the first m - n keys are past
+    keys.
     """
     past = 0
     causal = call.top_left
@@ -67,7 +70,8 @@ def attention_call(call: Call, opset: int) -> tuple[Attributes, Feeds]:
         attributes |= {"left_window_size": window[0], "right_window_size": window[1]}
     split: Feeds = [("past_key", call.k[:, :, :past]), ("past_value", call.v[:, :, :past])] if past else [None, None]
     feeds: Feeds = [("q", call.q), ("k", call.k[:, :, past:]), ("v", call.v[:, :, past:]),
-                    None if mask is None else ("mask", mask), *split, None if lengths is None else ("lengths", lengths.astype(np.int64))]
+                    None if mask is None else ("mask", mask), *split,
+                    None if lengths is None else ("lengths", lengths.astype(np.int64))]
     while feeds[-1] is None:
         feeds.pop()
     return attributes, feeds

@@ -28,7 +28,8 @@ def session_of(model: bytes, threads: int, provider: str) -> Any:
 
 def complaint(why: object) -> str:
     """The library's words without the place in its sources."""
-    return re.sub(r"^.*(Status Message|Exception during initialization): (/\S+ .*\) )?", "", str(why).splitlines()[0])[:200]
+    return re.sub(r"^.*(Status Message|Exception during initialization): (/\S+ .*\) )?", "",
+                  str(why).splitlines()[0])[:200]
 
 
 def run(call: Call, model: bytes, feeds: Feeds, provider: str) -> Array:
@@ -68,7 +69,8 @@ def attention(call: Call, opset: int, provider: str) -> Answer:
 
 
 def multi_head_attention(call: Call, provider: str) -> Answer:
-    """A mask that is the same for all heads is key_padding_mask [b, n, m] or [b, m], any other -inf in attention_bias."""
+    """A mask that is the same for all heads is key_padding_mask [b, n, m] or [b, m], any other -inf in
+    attention_bias."""
     require(call.softcap == 0, "softcap")
     require(not call.grouped, "grouped heads")
     past, causal = 0, call.top_left  # unidirectional is aligned at the top left, after past keys
@@ -84,12 +86,15 @@ def multi_head_attention(call: Call, provider: str) -> Answer:
     bias = call.for_every_query(bias)
     feeds: Feeds = [("q", flat(call.q)), ("k", flat(call.k[:, :, past:])), ("v", flat(call.v[:, :, past:])), None,
                     None if padding is None else ("padding", padding), None if bias is None else ("bias", bias),
-                    ("past_key", call.k[:, :, :past]) if past else None, ("past_value", call.v[:, :, :past]) if past else None]
-    return contributed(call, "MultiHeadAttention", {"num_heads": call.hq, "unidirectional": int(causal)}, feeds, provider)
+                    ("past_key", call.k[:, :, :past]) if past else None,
+                    ("past_value", call.v[:, :, :past]) if past else None]
+    return contributed(call, "MultiHeadAttention", {"num_heads": call.hq, "unidirectional": int(causal)}, feeds,
+                       provider)
 
 
 def group_query_attention(call: Call, provider: str) -> Answer:
-    """The first m - n keys are the cache, the last n are new; causal is aligned to the last key. Masks are -inf in the bias."""
+    """The first m - n keys are the cache, the last n are new; causal is aligned to the last key. Masks are -inf in the
+    bias."""
     require(call.square, "dv != d")
     require(call.m >= call.n, "fewer keys than queries")
     past = call.m - call.n
@@ -117,7 +122,8 @@ OPERATORS: dict[str, Callable[[Call, str], Answer]] = {
 
 
 def onnxruntime_operator(operator: str, provider: str = "CPUExecutionProvider") -> Adapter:
-    """attention-23, attention-24 (ONNX's Attention of that opset), mha or gqa (com.microsoft's), on an execution provider."""
+    """attention-23, attention-24 (ONNX's Attention of that opset), mha or gqa (com.microsoft's), on an execution
+    provider."""
     if operator not in OPERATORS:
         raise ValueError(f"operator: there is no {operator!r}; there are {', '.join(OPERATORS)}")
     return Adapter(f"onnxruntime-{operator}", lambda call: OPERATORS[operator](call, provider))

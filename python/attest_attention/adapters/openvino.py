@@ -1,5 +1,5 @@
-"""OpenVINO's operator ScaledDotProductAttention on CPUs, in float32: its own defaults are narrower where the processor has such
-units. A compiled model serves every batch size and number of queries and keys."""
+"""OpenVINO's operator ScaledDotProductAttention on CPUs, in float32: its own defaults are narrower where the processor
+has such units. A compiled model serves every batch size and number of queries and keys."""
 from __future__ import annotations
 
 import functools

@@ -35,7 +35,8 @@ def only(backend: str | None) -> Any:
 
 
 def torch_sdpa(backend: str | None = None, device: str | None = None, function: Any = None) -> Adapter:
-    """scaled_dot_product_attention with the kernel `backend`: flash, efficient, cudnn, math, or None for its own choice.
+    """scaled_dot_product_attention with the kernel `backend`: flash, efficient, cudnn, math, or None for its own
+    choice.
 
     is_causal is aligned at the top left. `function` is called instead where given: a compiled form of it.
     """
@@ -102,12 +103,14 @@ def torch_flex(compiled: bool = False, device: str | None = None, function: Any 
 def torch_mha(device: str | None = None) -> Adapter:
     """torch.nn.MultiheadAttention whose projections are identities, with the weights of every head.
 
-    A projection by the identity is exact for finite numbers alone, since 0 · inf is NaN: calls with others are unsupported.
+    A projection by the identity is exact for finite numbers alone, since 0 · inf is NaN: calls with others are
+    unsupported.
     """
 
     @functools.cache
     def module(heads: int, size: int, dtype: Any) -> Any:
-        made = torch.nn.MultiheadAttention(heads * size, heads, bias=False, batch_first=True, device=device, dtype=dtype).eval()
+        made = torch.nn.MultiheadAttention(heads * size, heads, bias=False, batch_first=True, device=device,
+                                           dtype=dtype).eval()
         identity = torch.eye(heads * size, device=device, dtype=dtype)
         with torch.no_grad():
             made.in_proj_weight.copy_(torch.cat([identity] * 3))
@@ -128,7 +131,8 @@ def torch_mha(device: str | None = None) -> Adapter:
         mask = (None if visible is None else ~visible) if call.bias is None else call.additive(visible)
         if mask is not None:
             mask = np.broadcast_to(mask, shape).reshape(-1, call.n, call.m)
-        q, k, v = (tensor(x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1), device) for x in (call.q, call.k, call.v))
+        q, k, v = (tensor(x.swapaxes(1, 2).reshape(x.shape[0], x.shape[2], -1), device)
+                   for x in (call.q, call.k, call.v))
         with torch.no_grad():
             o, weights = module(call.hq, call.d, q.dtype)(
                 q, k, v, attn_mask=tensor(mask, device), need_weights=call.want_weights, average_attn_weights=False)

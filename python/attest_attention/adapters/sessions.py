@@ -1,7 +1,8 @@
-"""Models that somebody has made: sessions of ONNX Runtime, compiled models of OpenVINO, whose inputs are the tensors of a call.
+"""Models that somebody has made: sessions of ONNX Runtime, compiled models of OpenVINO, whose inputs are the tensors of
+a call.
 
-What a model does beside its tensors (scale, causal, softcap) is in the model and cannot be read off it. Whoever makes the
-adapter says it, and the model is asked the calls that say the same: others are unsupported.
+What a model does beside its tensors (scale, causal, softcap) is in the model and cannot be read off it. Whoever makes
+the adapter says it, and the model is asked the calls that say the same: others are unsupported.
 """
 from __future__ import annotations
 
@@ -84,12 +85,13 @@ def onnxruntime_session(session: Any, *, inputs: Mapping[str, str] | None = None
     """An onnxruntime.InferenceSession whose first output is o.
 
     inputs: its inputs' names by role (q, k, v, mask, bias); None: the usual spellings. scale (None: 1/sqrt(d)), causal
-    ("top-left", "bottom-right" or None) and softcap: what the model computes. Raises ValueError where an input has no role.
+    ("top-left", "bottom-right" or None) and softcap: what the model computes. Raises ValueError where an input has no
+    role.
     """
     ranks = {given.name: len(given.shape) for given in session.get_inputs()}
     output = session.get_outputs()[0].name
-    return model("onnxruntime-session", lambda tensors: np.asarray(session.run([output], tensors)[0]), ranks, inputs, scale,
-                 causal, softcap)
+    return model("onnxruntime-session",
+                 lambda tensors: np.asarray(session.run([output], tensors)[0]), ranks, inputs, scale, causal, softcap)
 
 
 def openvino_model(compiled: Any, *, inputs: Mapping[str, str] | None = None, scale: float | None = None,
@@ -97,4 +99,5 @@ def openvino_model(compiled: Any, *, inputs: Mapping[str, str] | None = None, sc
     """An openvino.CompiledModel whose first output is o; the other arguments are as for onnxruntime_session."""
     request = compiled.create_infer_request()
     ranks = {given.get_any_name(): given.get_partial_shape().rank.get_length() for given in compiled.inputs}
-    return model("openvino-model", lambda tensors: np.array(request.infer(tensors)[0]), ranks, inputs, scale, causal, softcap)
+    return model("openvino-model",
+                 lambda tensors: np.array(request.infer(tensors)[0]), ranks, inputs, scale, causal, softcap)

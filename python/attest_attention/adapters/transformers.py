@@ -29,8 +29,9 @@ def is_interface(function: Any) -> bool:
 def transformers_attention(name: str = "sdpa", device: str | None = None, function: Any = None) -> Adapter:
     """ALL_ATTENTION_FUNCTIONS[name], or `function`, such as the eager_attention_forward of a model's file.
 
-    The mask is additive, in the type of q, as models hand it over: 0, or -inf where a key is hidden. Where the band is causal
-    and there is no other mask, is_causal says so; sdpa aligns it at the top left, and one query sees all keys whatever it says.
+    The mask is additive, in the type of q, as models hand it over: 0, or -inf where a key is hidden. Where the band is
+    causal and there is no other mask, is_causal says so; sdpa aligns it at the top left, and one query sees all keys
+    whatever it says.
     """
     if function is None:
         functions = importlib.import_module("transformers.modeling_utils").ALL_ATTENTION_FUNCTIONS

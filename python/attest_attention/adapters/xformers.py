@@ -41,7 +41,8 @@ def xformers_attention(operator: str | None = None, device: str = "cuda", ops: A
                 bias = bias.reshape(call.b, call.hk, group, call.n, call.m)
         with torch.no_grad():
             if call.want_lse:
-                o, lse = ops.memory_efficient_attention_forward_requires_grad(q, k, v, bias, scale=call.given_scale, op=kernel)
+                o, lse = ops.memory_efficient_attention_forward_requires_grad(q, k, v, bias, scale=call.given_scale,
+                                                                              op=kernel)
                 lse = array(lse).reshape(call.b, call.hq, -1)[..., :call.n]  # some kernels pad its rows
             else:
                 o = ops.memory_efficient_attention(q, k, v, bias, scale=call.given_scale,
