@@ -10,5 +10,6 @@ foreach(line IN LISTS lines)
   if(NOT EXISTS ${PROJECT_SOURCE_DIR}/${new})
     message(FATAL_ERROR "cmake/forwarding_headers.txt: '${line}' names no header of this tree")
   endif()
-  file(CONFIGURE OUTPUT ${ATTEST_FORWARDING_DIR}/${old} CONTENT "// Moved: include \"${new}\".\n#pragma once\n#include \"${new}\"\n")
+  file(CONFIGURE OUTPUT ${ATTEST_FORWARDING_DIR}/${old}
+       CONTENT "// Moved: include \"${new}\".\n#pragma once\n#include \"${new}\"\n")
 endforeach()

@@ -55,11 +55,13 @@ install(FILES ${descriptions}/attest DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-c
 install(FILES ${descriptions}/_attest DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${descriptions}/attest.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # JSON Schemas of what the program reads and writes.
-install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
+install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/attest)
 
 # What `cmake --install` needs, for the tests that install.
 add_custom_target(attest_installed)
-foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_answers attest_kernel attest_kernel_avx512
+foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_answers attest_kernel
+        attest_kernel_avx512
     attest_kernel_avx2 attest_kernel_scalar attest_compiled attest_machine attest_fast attest_descriptions)
   if(TARGET ${target})
     add_dependencies(attest_installed ${target})

@@ -4,10 +4,13 @@ option(ATTEST_TESTS "attest's own tests and proofs, unless BUILD_TESTING is OFF"
 option(ATTEST_INSTALL "`cmake --install` installs attest" ${PROJECT_IS_TOP_LEVEL})
 option(ATTEST_WERROR "Warnings are errors" OFF)
 option(ATTEST_FUZZ "Build the libFuzzer campaigns (needs clang); the replay programs are always built" OFF)
-set(ATTEST_FUZZING_ENGINE "" CACHE STRING "The fuzzing engine to link fuzz targets with (LIB_FUZZING_ENGINE); the CXXFLAGS of its environment then instrument them")
-option(ATTEST_SELF_CONTAINED "Programs need only the C and C++ libraries at run time, and use one thread. For fuzz targets" OFF)
+set(ATTEST_FUZZING_ENGINE "" CACHE
+    STRING "The engine to link fuzz targets with (LIB_FUZZING_ENGINE); its CXXFLAGS then instrument them")
+option(ATTEST_SELF_CONTAINED
+       "Programs need only the C and C++ libraries at run time, and use one thread. For fuzz targets" OFF)
 option(ATTEST_BENCH "Build the benchmarks" OFF)
-option(ATTEST_UNITY "Compile the sources of a room as one translation unit: halves the time of a full build, lengthens that after a change" ON)
+option(ATTEST_UNITY
+       "Compile a room as one translation unit: halves the time of a full build, not of one after a change" ON)
 option(ATTEST_PCH "The headers that many tests or proofs include are compiled once" ON)
 set(ATTEST_PROPERTY_CASES 500 CACHE STRING "Problems that RapidCheck generates for each property")
 set(ATTEST_SANITIZE "" CACHE STRING "Sanitizers for everything that is built, e.g. address,undefined")

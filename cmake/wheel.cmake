@@ -12,7 +12,8 @@
 set(wheel_bin bin)
 set(wheel_lib ${CMAKE_INSTALL_LIBDIR})
 set(wheel_modules ${CMAKE_INSTALL_LIBDIR}/attest)
-set(wheel_targets attest attest_runner attest_kernel attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar attest_zoo
+set(wheel_targets attest attest_runner attest_kernel attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
+    attest_zoo
   attest_vectors attest_answers)
 
 install(TARGETS attest RUNTIME DESTINATION ${wheel_bin} COMPONENT wheel)
@@ -63,17 +64,20 @@ foreach(library IN ITEMS TBB::tbb hwy::hwy ${ATTEST_FMT} libseccomp::libseccomp)
   wheel_library(${file})
 endforeach()
 
-install(FILES tests/data/minilm_attention.safetensors docs/contract.schema.json docs/report.schema.json docs/vectors.schema.json
+install(FILES tests/data/minilm_attention.safetensors docs/contract.schema.json docs/report.schema.json
+        docs/vectors.schema.json
   DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel)
 install(DIRECTORY contracts DESTINATION ${CMAKE_INSTALL_DATADIR}/attest COMPONENT wheel FILES_MATCHING PATTERN "*.json")
 # The C interface: a user of the wheel can compile a kernel against it, with DLPack's header, which it includes.
-install(FILES include/attest/builtin.h include/attest/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attest COMPONENT wheel)
+install(FILES include/attest/builtin.h include/attest/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attest
+        COMPONENT wheel)
 find_path(ATTEST_DLPACK_HEADERS dlpack/dlpack.h REQUIRED)
 install(FILES ${ATTEST_DLPACK_HEADERS}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlpack COMPONENT wheel)
 # The licences of the libraries that are carried along.
 foreach(package IN ITEMS libtbb12 libhwy1 libfmt9 libseccomp2 libdlpack-dev)
   if(EXISTS /usr/share/doc/${package}/copyright)
-    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/attest/licences COMPONENT wheel
+    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/attest/licences
+            COMPONENT wheel
       RENAME ${package})
   endif()
 endforeach()

@@ -27,7 +27,8 @@ attest_needs_header(dlpack/dlpack.h libdlpack-dev)
 
 if(missing)
   list(JOIN missing ", " missing)
-  message(FATAL_ERROR "attest is compiled where it is installed from sources, and this is missing: ${missing}. On Debian 12 "
+  message(FATAL_ERROR
+          "attest is compiled where it is installed from sources, and this is missing: ${missing}. On Debian 12 "
     "the command `./attest setup build` in the clone installs it; elsewhere packages/debian.txt, section [build], names what is "
     "needed. A wheel that was built once needs none of it.")
 endif()

@@ -11,7 +11,8 @@ file(MAKE_DIRECTORY ${work})
 
 # run(STATUS OUT command…): stops unless the exit status is STATUS; OUT gets what it said.
 function(run expected out)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} COMMAND_ECHO STDOUT RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${work} COMMAND_ECHO STDOUT RESULT_VARIABLE status
+                  OUTPUT_VARIABLE said ERROR_VARIABLE said)
   if(NOT status STREQUAL expected)
     message(FATAL_ERROR "exit status ${status}, expected ${expected}\n${said}")
   endif()
@@ -64,12 +65,14 @@ foreach(kernel IN ITEMS honest broken)
     file(WRITE ${project}/mykernel.c "#define NAIVE_EMPTY_ROW NAN\n#include \"naive.h\"\n")
     set(status 0)
   else()
-    file(WRITE ${project}/mykernel.c "#define NAIVE_EMPTY_ROW NAN\n#define NAIVE_VISIBLE(c, b, h, i, j) naive_in_band(c, i, j)\n#include \"naive.h\"\n")
+    file(WRITE ${project}/mykernel.c
+         "#define NAIVE_EMPTY_ROW NAN\n#define NAIVE_VISIBLE(c, b, h, i, j) naive_in_band(c, i, j)\n#include \"naive.h\"\n")
     set(status 1)
   endif()
   # The CI job, with the installation where such a job would have it.
   set(in ${CMAKE_COMMAND} -E env CMAKE_PREFIX_PATH=${prefix} CC=${C} CXX=${CXX} "PATH=${prefix}/bin:$ENV{PATH}")
-  execute_process(COMMAND ${in} sh -e ci.sh WORKING_DIRECTORY ${project} RESULT_VARIABLE found OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  execute_process(COMMAND ${in} sh -e ci.sh WORKING_DIRECTORY ${project} RESULT_VARIABLE found OUTPUT_VARIABLE said
+                  ERROR_VARIABLE said)
   if((status EQUAL 0 AND NOT found EQUAL 0) OR (status EQUAL 1 AND found EQUAL 0))
     message(FATAL_ERROR "the ${kernel} kernel's job: status ${found}\n${said}")
   endif()
@@ -89,7 +92,8 @@ foreach(kernel IN ITEMS honest broken)
     expect("${read}" "True True")
   endif()
   # Shards of the same audit.
-  execute_process(COMMAND ${in} sh -e shards.sh WORKING_DIRECTORY ${project} RESULT_VARIABLE found OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  execute_process(COMMAND ${in} sh -e shards.sh WORKING_DIRECTORY ${project} RESULT_VARIABLE found OUTPUT_VARIABLE said
+                  ERROR_VARIABLE said)
   if(NOT found EQUAL status)
     message(FATAL_ERROR "the ${kernel} kernel's shards: status ${found}, expected ${status}\n${said}")
   endif()
@@ -123,7 +127,8 @@ if(IS_ABSOLUTE "${asan}")
   file(MAKE_DIRECTORY ${work}/asan)
   page(sh 2 ${work}/asan/asan.sh)
   file(COPY ${root}/tests/isolation_kernels/naive.h DESTINATION ${work}/asan)
-  file(WRITE ${work}/asan/mykernel.c "#define NAIVE_BEFORE(c) { volatile char *p = malloc(8); p[8] = 1; free((char *)p); (void)(c); }\n#include \"naive.h\"\n")
+  file(WRITE ${work}/asan/mykernel.c
+       "#define NAIVE_BEFORE(c) { volatile char *p = malloc(8); p[8] = 1; free((char *)p); (void)(c); }\n#include \"naive.h\"\n")
   file(GLOB_RECURSE packages ${prefix}/attest-kernel-abi.pc)
   cmake_path(GET packages PARENT_PATH packages)
   run(1 said ${CMAKE_COMMAND} -E chdir ${work}/asan ${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${packages}
@@ -135,14 +140,18 @@ endif()
 # A file that is no shared library is refused when the project is configured.
 file(MAKE_DIRECTORY ${work}/static)
 file(WRITE ${work}/static/mykernel.c "int nothing;\n")
-file(WRITE ${work}/static/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C CXX)\nfind_package(attest REQUIRED)\nadd_library(mykernel STATIC mykernel.c)\nattest_add_audit(mykernel)\n")
-run(1 said ${CMAKE_COMMAND} -G Ninja -S ${work}/static -B ${work}/static/build -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
+file(WRITE ${work}/static/CMakeLists.txt
+     "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C CXX)\nfind_package(attest REQUIRED)\nadd_library(mykernel STATIC mykernel.c)\nattest_add_audit(mykernel)\n")
+run(1 said ${CMAKE_COMMAND} -G Ninja -S ${work}/static -B ${work}/static/build -DCMAKE_PREFIX_PATH=${prefix}
+    -DCMAKE_C_COMPILER=${C} -DCMAKE_CXX_COMPILER=${CXX})
 expect("${said}" "mykernel has the type STATIC_LIBRARY")
 
 # A word without a value, as an unset variable leaves it, is refused too; so is an empty one.
 foreach(call IN ITEMS "CONTRACT" "CONTRACT \"\"" "CONTRACT SEED 7" "SEED 7 JUNIT" "NAME \"\" SEED 7")
-  file(WRITE ${work}/static/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS kernel_abi)\nadd_library(mykernel SHARED mykernel.c)\nattest_add_audit(mykernel ${call})\n")
-  run(1 said ${CMAKE_COMMAND} -G Ninja -S ${work}/static -B ${work}/static/build -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C})
+  file(WRITE ${work}/static/CMakeLists.txt
+       "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS kernel_abi)\nadd_library(mykernel SHARED mykernel.c)\nattest_add_audit(mykernel ${call})\n")
+  run(1 said ${CMAKE_COMMAND} -G Ninja -S ${work}/static -B ${work}/static/build -DCMAKE_PREFIX_PATH=${prefix}
+      -DCMAKE_C_COMPILER=${C})
   string(REGEX REPLACE "^SEED 7 | .*" "" word "${call}")
   expect("${said}" "attest_add_audit(mykernel): ${word} has no value")
 endforeach()

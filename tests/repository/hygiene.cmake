@@ -39,7 +39,8 @@ foreach(folder IN LISTS folders)
     endif()
     # Code that is compiled once for every SIMD target has Highway's guard; code whose namespace is a macro needs none.
     if(source MATCHES "-inl\\.hpp$")
-      if(NOT text MATCHES "\n#pragma once\n|\n#if defined\\(([A-Z_]+)\\) == defined\\(HWY_TARGET_TOGGLE\\)\n|\nnamespace ATTEST_[A-Z_]+_NAMESPACE {\n")
+      if(NOT text
+         MATCHES "\n#pragma once\n|\n#if defined\\(([A-Z_]+)\\) == defined\\(HWY_TARGET_TOGGLE\\)\n|\nnamespace ATTEST_[A-Z_]+_NAMESPACE {\n")
         fault("${source} has no include guard, neither the ordinary one nor that for SIMD targets")
       endif()
     elseif(source MATCHES "\\.(hpp|h)$" AND NOT text MATCHES "(^|\n)#pragma once\n|\n#ifndef [A-Z_]+_H\n#define ")

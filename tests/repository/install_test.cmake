@@ -80,8 +80,10 @@ if(PYTHON)
   run(${PYTHON} ${CMAKE_CURRENT_LIST_DIR}/installed_links_test.py ${prefix} share/doc/attest)
 endif()
 # A component that does not exist: the error is a sentence that lists the existing ones.
-file(WRITE ${work}/nonsense/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS nonsense)\n")
-execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work}/nonsense -B ${work}/nonsense/build -DCMAKE_PREFIX_PATH=${prefix}
+file(WRITE ${work}/nonsense/CMakeLists.txt
+     "cmake_minimum_required(VERSION 3.25)\nproject(p LANGUAGES C)\nfind_package(attest REQUIRED COMPONENTS nonsense)\n")
+execute_process(COMMAND ${CMAKE_COMMAND} -G Ninja -S ${work}/nonsense -B ${work}/nonsense/build
+                -DCMAKE_PREFIX_PATH=${prefix}
   -DCMAKE_C_COMPILER=${C} RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE said)
 if(status EQUAL 0 OR NOT said MATCHES "attest has no component 'nonsense'")
   message(FATAL_ERROR "the component 'nonsense': status ${status}, ${said}")
@@ -94,7 +96,8 @@ run(${CMAKE_COMMAND} -G Ninja -S ${CMAKE_CURRENT_LIST_DIR}/embedding -B ${work}/
 run(${prefix}/bin/attest audit --quick --draws 20 --draw-products 65536)
 # And a program that serves the kernel of a library.
 file(GLOB_RECURSE kernel ${prefix}/libattest_kernel.so)
-run(${prefix}/bin/attest audit --quick --draws 0 --only heads --seed 1 --kernel "command:${work}/consumer/serves '${kernel}'"
+run(${prefix}/bin/attest audit --quick --draws 0 --only heads --seed 1 --kernel
+    "command:${work}/consumer/serves '${kernel}'"
   --allow read:${prefix})
 # So does a person the installed contracts.
 run(${prefix}/bin/attest gen --quick --seed 1 --out ${work}/cases.safetensors
