@@ -3,7 +3,7 @@
 # that provides it.
 #   ATTEST_HAS_<NEED>   whether it is there          ATTEST_WITHOUT_<NEED>   the sentence
 set(ATTEST_OPTIONAL found CACHE STRING
-  "What counts as installed, of what only some tests need: found; none, as on a fresh machine; all, to configure without a build")
+  "What only some tests need counts as installed if: found; none, as on a fresh machine; all, to configure alone")
 set_property(CACHE ATTEST_OPTIONAL PROPERTY STRINGS found none all)
 
 # attest_need(need sentence variable…): the need is there if each of the variables is true.

@@ -29,6 +29,6 @@ if(missing)
   list(JOIN missing ", " missing)
   message(FATAL_ERROR
           "attest is compiled where it is installed from sources, and this is missing: ${missing}. On Debian 12 "
-    "the command `./attest setup build` in the clone installs it; elsewhere packages/debian.txt, section [build], names what is "
-    "needed. A wheel that was built once needs none of it.")
+    "the command `./attest setup build` in the clone installs it; elsewhere packages/debian.txt, section [build], names what "
+    "is needed. A wheel that was built once needs none of it.")
 endif()

@@ -49,7 +49,9 @@ list_examples() {
     printf '%-18s %s\n' "$name" "$(sed -n '1s,^// ,,p' "$root/examples/$name.cpp")"
   done
   printf '%-18s %s\n' $trained "$(sed -n '1s,^# ,,p' "$root/examples/$trained.py")"
-  for name in $(judged); do printf '%-18s %s\n' "$name" "Other people's kernel, judged on the cases of \`attest gen\`."; done
+  for name in $(judged); do
+    printf '%-18s %s\n' "$name" "Other people's kernel, judged on the cases of \`attest gen\`."
+  done
   printf '%-18s %s\n' libraries "The kernels of docs/libraries.md, judged so; its table is written anew."
 }
 
@@ -86,6 +88,7 @@ judge_example() {
   has torch numpy safetensors || own_python examples/python torch numpy safetensors
   attest=$build/release/bin/attest
   "$attest" gen --seed 1 --out "$made/cases.safetensors" &&
-    "$python" "$root/examples/verify_$name.py" "$made/cases.safetensors" "$made/outputs.safetensors" >&2 || stop "the example failed"
+    "$python" "$root/examples/verify_$name.py" "$made/cases.safetensors" "$made/outputs.safetensors" >&2 ||
+      stop "the example failed"
   exec "$attest" verify "$made/cases.safetensors" "$made/outputs.safetensors" "$@"
 }

@@ -41,7 +41,8 @@ fi
 rm -rf "$work/merged"
 mkdir "$work/merged"
 # shellcheck disable=SC2086
-"$program" $known -artifact_prefix="$work/again/" -merge=1 "$work/merged" "$work/corpus" "$seeds" >"$work/merge.log" 2>&1 || {
+"$program" $known -artifact_prefix="$work/again/" -merge=1 "$work/merged" "$work/corpus" "$seeds" \
+  >"$work/merge.log" 2>&1 || {
   tail -n 20 "$work/merge.log" >&2
   exit 2
 }
@@ -53,13 +54,16 @@ mv "$work/merged" "$work/corpus"
 files=$(find "$work/corpus" -type f | wc -l)
 runs=$(awk -v files="$files" '/^stat::average_exec_per_sec/ { rate = $2 }
   END { runs = files ? int(10 * rate / files) : 1; print (runs > 20 ? 20 : runs < 1 ? 1 : runs) }' "$log")
-spent=$( (find "$work/corpus" -type f -exec "$program" -artifact_prefix="$work/again/" -runs="$runs" {} + >/dev/null 2>&1; times) | tail -n 1)
+spent=$( (find "$work/corpus" -type f -exec "$program" -artifact_prefix="$work/again/" -runs="$runs" {} + \
+  >/dev/null 2>&1; times) | tail -n 1)
 speed=$(echo "$spent" | awk -v files="$files" -v runs="$runs" '
   function seconds(word) { split(word, part, /[ms]/); return 60 * part[1] + part[2] }
   { used = seconds($1) + seconds($2); if (used > 0) printf "%.0f", runs * files / used; else printf "?" }')
-sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" -artifact_prefix="$work/again/" {} + 2>/dev/null |
+sizes=$(find "$work/corpus" -type f -exec env ATTEST_FUZZ_WORK=1 "$program" -artifact_prefix="$work/again/" {} + \
+  2>/dev/null |
   sed -n 's/^work //p' | sort -n |
-  awk '{ n[NR] = $1 } END { if (NR) printf "; median problem n·m·(d+dv) = %d, p95 %d", n[int((NR + 1) / 2)], n[int((19 * NR + 19) / 20)] }')
+  awk '{ n[NR] = $1 }
+       END { if (NR) printf "; median problem n·m·(d+dv) = %d, p95 %d", n[int((NR + 1) / 2)], n[int((19 * NR + 19) / 20)] }')
 
 awk -v target="$target" -v corpus="$files" -v speed="$speed" -v sizes="$sizes" '
   match($0, /cov: [0-9]+/) { cov = substr($0, RSTART + 5, RLENGTH - 5) }
@@ -70,7 +74,8 @@ awk -v target="$target" -v corpus="$files" -v speed="$speed" -v sizes="$sizes" '
   /^stat::average_exec_per_sec/ { rate = $2 }
   END {
     printf "%s: %s executions, %s a second; coverage %s edges, %s features\n", target, done, rate, cov, ft
-    printf "corpus: %s inputs, minimised; replayed at %s executions a second of processor time%s\n", corpus, speed, sizes
+    printf "corpus: %s inputs, minimised; replayed at %s executions a second of processor time%s\n", corpus, speed, \
+      sizes
   }' "$log"
 
 [ "$new" ] || {
@@ -82,6 +87,7 @@ for input in $new; do
   "$program" -minimize_crash=1 -max_total_time=20 -exact_artifact_path="$input.small" "$input" >/dev/null 2>&1 || true
   [ ! -s "$input.small" ] || mv "$input.small" "$input"
   echo "  $program $input"
-  "$program" -artifact_prefix="$work/again/" "$input" 2>&1 | grep -m 3 -E 'ERROR: |not so: |runtime error|is .*the exact value' | cut -c1-200 | sed 's/^/    /' || true
+  "$program" -artifact_prefix="$work/again/" "$input" 2>&1 |
+    grep -m 3 -E 'ERROR: |not so: |runtime error|is .*the exact value' | cut -c1-200 | sed 's/^/    /' || true
 done
 exit 1

@@ -97,7 +97,8 @@ measure_reference() {
   wait
   for at in 1 2; do
     read -r tenths _ rest <"$scratch/reference.$at"
-    [ "$rest" = 0 ] || { echo "compile_cost: $1 does not compile the reference unit" >&2; cat "$scratch/reference.$at.said" >&2; exit 1; }
+    [ "$rest" = 0 ] || {
+      echo "compile_cost: $1 does not compile the reference unit" >&2; cat "$scratch/reference.$at.said" >&2; exit 1; }
     [ "$tenths" -le "$reference" ] || reference=$tenths
   done
 }
@@ -141,8 +142,10 @@ for compiler in "${compilers[@]}"; do
   echo "| limits here: a proof, all | $compiler | $(in_seconds $limit), $(in_seconds $all_limit) | $mebibytes_limit |"
   echo "| the reference unit here | $compiler | $(in_seconds "$reference") | |"
   kept=kept
-  [ "$dearest" -le $((seconds_limit * 10)) ] && [ $on_cores -le $((total_limit * 10)) ] || kept="not kept: counted in seconds of this machine"
+  [ "$dearest" -le $((seconds_limit * 10)) ] && [ $on_cores -le $((total_limit * 10)) ] ||
+    kept="not kept: counted in seconds of this machine"
   echo "| the contract: $seconds_limit s, all in $total_limit s | $compiler | $kept | $mebibytes_limit |"
-  [ $on_cores -le $all_limit ] || { echo "compile_cost: $compiler passes $(in_seconds $all_limit) s on $cores cores" >&2; failed=1; }
+  [ $on_cores -le $all_limit ] || {
+    echo "compile_cost: $compiler passes $(in_seconds $all_limit) s on $cores cores" >&2; failed=1; }
 done
 exit $failed

@@ -58,7 +58,8 @@ for commit in "$@"; do
   clone=$scratch/$(git -C "$root" rev-parse --short "$commit")
   git clone --quiet "$root" "$clone"
   git -C "$clone" checkout --quiet "$(git -C "$root" rev-parse "$commit")"
-  export ATTEST_BUILD_LOG=$clone.step CMAKE_C_COMPILER_LAUNCHER="$script;--unit" CMAKE_CXX_COMPILER_LAUNCHER="$script;--unit"
+  export ATTEST_BUILD_LOG=$clone.step CMAKE_C_COMPILER_LAUNCHER="$script;--unit" \
+    CMAKE_CXX_COMPILER_LAUNCHER="$script;--unit"
   case $steps in *" first "*) measure "first verdict" "$clone/attest" audit --seed 1 ;; esac
   case $steps in *" whole "*) measure "the rest of the tree" whole_tree ;; esac
   echo "$commit: the units from 2 s:"

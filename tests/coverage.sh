@@ -11,7 +11,8 @@ build=${1:-$root/build/coverage}
 flags='-O1 -fprofile-instr-generate -fcoverage-mapping'
 profiles=$build/profiles
 
-cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER=clang-19 -DCMAKE_CXX_COMPILER=clang++-19 \
+cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_COMPILER=clang-19 \
+  -DCMAKE_CXX_COMPILER=clang++-19 \
   -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" >&2
 # Not the proofs: the compiler runs them.
 programs=$(cmake --build "$build" --target help | sed -n 's/^\([a-z0-9_]*_\(test\|replay\)\): phony$/\1/p')

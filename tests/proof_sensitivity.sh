@@ -29,8 +29,10 @@ edits=$(cat "$root"/tests/proof_edits/of_proofs.txt "$root"/tests/proof_edits/of
 prepare_text() {
   local include name
   mkdir "$scratch/text"
-  for name in reference/compiled/row audit/contract/contract audit/contract/merge_presets audit/builtin/builtin_model; do
-    "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$root" "$root/$name.cpp" -o "$scratch/text/${name##*/}.o" || return 1
+  for name in reference/compiled/row audit/contract/contract audit/contract/merge_presets \
+    audit/builtin/builtin_model; do
+    "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$root" "$root/$name.cpp" -o "$scratch/text/${name##*/}.o" ||
+      return 1
   done
   for include in algorithm cmath random string vector; do echo "#include <$include>"; done >"$scratch/text/unedited.hpp"
   for include in audit/contract/contract_fields reference/attention/attention tests/support/problem_maker; do

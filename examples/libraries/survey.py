@@ -38,7 +38,7 @@ VARIANTS = {
     "onnx": (FINITE, "13 (10), 14 (3), 15 (12)"),
 }
 COLUMNS = ["variant", "calls answered", "cases answered", "elements judged", "failed: `f32`", "failed: its contract",
-           "what is left, by cause"]
+           "left, by cause"]
 LIBRARIES = ["numpy", "torch", "onnxruntime", "onnx", "openvino", "jax"]
 
 

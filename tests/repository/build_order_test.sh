@@ -98,7 +98,8 @@ END
 happens() {
   what=$1 expected=$2
   shift 2
-  PATH=$world/bin "$checkout/attest" "$@" >"$world/out" 2>"$world/err" </dev/null || fail "$what: it said $(cat "$world/err")"
+  PATH=$world/bin "$checkout/attest" "$@" >"$world/out" 2>"$world/err" </dev/null ||
+    fail "$what: it said $(cat "$world/err")"
   [ "$(cat "$did")" = "$expected" ] || fail "$what: expected
 $expected
 but there was
@@ -165,7 +166,8 @@ build $program
 locks
 build one_test shared two_test
 ctest" test
-grep -qx 'attest: skipped, no three: ./attest setup three: three' "$world/err" || fail "a skipped test: it said $(cat "$world/err")"
+grep -qx 'attest: skipped, no three: ./attest setup three: three' "$world/err" ||
+  fail "a skipped test: it said $(cat "$world/err")"
 
 # shellcheck disable=SC2086
 checkout_with $program
@@ -202,7 +204,8 @@ wait $!
 ninja -C "$half_made" -n | grep -q 'no work to do' || fail "what was made slowly is not made"
 
 # With globs that are checked in each build there is always work to do, says ninja -n.
-for file in "$source/CMakeLists.txt" "$source"/*/CMakeLists.txt "$source"/tests/*/CMakeLists.txt "$source"/cmake/*.cmake; do
+for file in "$source/CMakeLists.txt" "$source"/*/CMakeLists.txt "$source"/tests/*/CMakeLists.txt \
+  "$source"/cmake/*.cmake; do
   ! grep -q 'GLOB.* CONFIGURE_DEPENDS' "$file" || fail "$file has a glob with CONFIGURE_DEPENDS"
 done
 

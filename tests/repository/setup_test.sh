@@ -82,7 +82,8 @@ for preset in release fuzz; do touch -d 2001-01-01 "$world/a checkout/build/$pre
 touch -d 2002-01-01 "$world/before"
 expect 0 "builds that found less" setup ci
 for preset in release fuzz; do
-  [ "$world/a checkout/build/$preset/CMakeCache.txt" -nt "$world/before" ] || fail "the $preset build does not look again for what was installed"
+  [ "$world/a checkout/build/$preset/CMakeCache.txt" -nt "$world/before" ] ||
+    fail "the $preset build does not look again for what was installed"
 done
 
 fresh_machine
@@ -131,7 +132,8 @@ unset Boost_ROOT
 
 fresh_machine
 program apt-get <<END
-case "\$*" in *--simulate*) grep -q update "$did" || { echo 'E: Unable to locate package cmake'; exit 100; }; exit ;; esac
+case "\$*" in *--simulate*) grep -q update "$did" ||
+  { echo 'E: Unable to locate package cmake'; exit 100; }; exit ;; esac
 echo "apt-get \$*" >>"$did"
 END
 expect 0 "apt has no lists yet" setup build
@@ -197,7 +199,8 @@ attest examples || fail "the list of examples: it said $(cat "$world/err")"
 grep -q '^money_bank_grows  *"money bank grows"' "$world/out" && grep -q '^pytorch  *[A-Z]' "$world/out" ||
   fail "the list of examples: $(cat "$world/out")"
 for name in $(cut -d ' ' -f 1 "$world/out"); do
-  [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/$name.py" ] || [ -f "$source/examples/verify_$name.py" ] ||
+  [ -f "$source/examples/$name.cpp" ] || [ -f "$source/examples/$name.py" ] ||
+    [ -f "$source/examples/verify_$name.py" ] ||
     [ -f "$source/examples/$name/survey.py" ] ||
     fail "an example without a source: $name"
 done
@@ -208,9 +211,11 @@ has_not_done . "an unknown example"
 fresh_machine
 attest fuzz || fail "the list of fuzz targets: it said $(cat "$world/err")"
 grep -q '^cli  *[A-Z].*\.$' "$world/out" || fail "the list of fuzz targets: $(cat "$world/out")"
-[ "$(cut -d ' ' -f 1 "$world/out" | LC_ALL=C sort)" = "$(cd "$source/fuzz/targets" && ls *.cpp | sed 's/\.cpp$//' | LC_ALL=C sort)" ] ||
+[ "$(cut -d ' ' -f 1 "$world/out" | LC_ALL=C sort)" = \
+  "$(cd "$source/fuzz/targets" && ls *.cpp | sed 's/\.cpp$//' | LC_ALL=C sort)" ] ||
   fail "the list of fuzz targets: $(cat "$world/out")"
-[ "$(grep -c '^[a-z_]*  *[A-Z].*\.$' "$world/out")" = "$(wc -l <"$world/out")" ] || fail "a fuzz target without a sentence: $(cat "$world/out")"
+[ "$(grep -c '^[a-z_]*  *[A-Z].*\.$' "$world/out")" = "$(wc -l <"$world/out")" ] ||
+  fail "a fuzz target without a sentence: $(cat "$world/out")"
 has_not_done . "the list of fuzz targets"
 expect 2 "an unknown fuzz target" fuzz nosuch
 says 'there is no fuzz target nosuch. There are: .*loader .*cli' "an unknown fuzz target"
@@ -224,12 +229,15 @@ has_not_done 'catch2\|rapidcheck\|mpf\|arb\|gappa\|jsonschema\|numpy' "a fuzz ta
 mkdir -p "$world/a checkout/.ci"
 cp "$source/.ci/check_fuzz_build" "$world/a checkout/.ci/"
 for tool in bash ln sort; do ln -sf "$(command -v $tool)" "$world/bin/$tool"; done
-printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' >"$world/a checkout/fuzz/oss-fuzz/build.sh"
+printf '%s\n' '#!/bin/sh' 'echo "build $CXXFLAGS with $LIB_FUZZING_ENGINE" >>"'"$did"'"; exit 7' \
+  >"$world/a checkout/fuzz/oss-fuzz/build.sh"
 chmod +x "$world/a checkout/fuzz/oss-fuzz/build.sh"
 program clang++-19 <<END
-case "\$*" in *-stdlib=libc++*) [ -f "$world/libcxx" ] || grep -q 'install --yes --no-remove libc++-19-dev' "$did" ;; esac
+case "\$*" in *-stdlib=libc++*) [ -f "$world/libcxx" ] ||
+  grep -q 'install --yes --no-remove libc++-19-dev' "$did" ;; esac
 END
-check_fuzz_build() { PATH=$world/bin "$world/a checkout/.ci/check_fuzz_build" >"$world/out" 2>"$world/err" </dev/null || true; }
+check_fuzz_build() { PATH=$world/bin "$world/a checkout/.ci/check_fuzz_build" >\
+  "$world/out" 2>"$world/err" </dev/null || true; }
 
 fresh_machine
 : >"$world/libcxx"
@@ -248,7 +256,8 @@ removes libc++-19-dev libc++1-14
 check_fuzz_build
 has_done 'build .*with -fsanitize=fuzzer;-static-libstdc++$' "libc++ cannot be installed"
 has_not_done 'stdlib=libc++\|apt-get' "libc++ cannot be installed"
-grep -q 'built with libstdc++' "$world/out" || fail "libc++ cannot be installed: it said $(cat "$world/out" "$world/err")"
+grep -q 'built with libstdc++' "$world/out" ||
+  fail "libc++ cannot be installed: it said $(cat "$world/out" "$world/err")"
 
 [ "$failures" = 0 ] && echo "set-up: every machine was handled as promised"
 exit "$((failures > 0))"
