@@ -2,8 +2,8 @@
 
 usage: operator_list.py ROOT    exit status 1 and a line for each fault
 
-A row of the list names a product file and the file of tests/planted_operator that stands for it, which names the product
-file in its first lines. Files of the product that only the merge needs are named below the rows.
+A row of the list names a product file and the file of tests/planted_operator that stands for it, which names the
+product file in its first lines. Files of the product that only the merge needs are named below the rows.
 """
 import pathlib
 import re
@@ -12,7 +12,8 @@ import sys
 PAGE, PLANTED, NAME = "docs/README.md", "tests/planted_operator", "row_sums"
 ROW = re.compile(r"^\| `([^`]+)` \|.*\| `([^`]+)` \|$", re.MULTILINE)
 OF_MERGES = [f"audit/{room}/merge*.hpp" for room in
-             ("tensors", "files", "isolation", "isolation/runner", "contract", "cases", "cases/families", "judge", "asking")]
+             ("tensors", "files", "isolation", "isolation/runner", "contract", "cases", "cases/families", "judge",
+                          "asking")]
 
 
 def faults(root: pathlib.Path) -> list[str]:

@@ -16,7 +16,8 @@ assert not wrong, "\n".join(wrong)
 # file | what stands there, nothing for a new file | what is put there | the fault
 PLANTED = [
     (operator_list.PLANTED + "/row_sums_file.hpp", "", "// A further file.", "does not say what"),
-    (operator_list.PLANTED + "/row_sums.hpp", "problem/operators.hpp", "the table", "do not name problem/operators.hpp"),
+    (operator_list.PLANTED + "/row_sums.hpp", "problem/operators.hpp", "the table",
+     "do not name problem/operators.hpp"),
     (operator_list.PAGE, "`row_sums.c`", "`row_sums.cpp`", "row_sums.cpp, which is not in"),
     (operator_list.PAGE, "| `problem/operators.hpp` |", "| `problem/operations.hpp` |", "which does not exist"),
     (operator_list.PAGE, "`audit/files/merge_file.hpp`", "its file", "does not name audit/files/merge_file.hpp"),
