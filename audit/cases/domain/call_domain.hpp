@@ -1,0 +1,64 @@
+// The domain of a kernel: the sizes, bands and scales of the calls that it takes. An audit asks every question inside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "audit/cases/domain/size_set.hpp"
+#include "audit/tensors/problem_draft.hpp"
+#include "problem/checks.hpp"
+#include "problem/result.hpp"
+
+namespace attest::audit {
+
+/// What the band of a call says.
+enum class band_form : std::uint8_t {
+  none,          ///< every query sees every key
+  top_left,      ///< query i sees keys up to i
+  bottom_right,  ///< query i sees keys up to m − n + i
+  diagonal,      ///< query i sees keys up to i + diagonal, for any diagonal
+  window,        ///< a bound on the left, or one above 0 on the right
+};
+inline constexpr std::size_t band_form_count = static_cast<std::size_t>(band_form::window) + 1;
+
+/// The band of a problem of rank 4. With n = m, top-left and bottom-right are one form; it is called top-left.
+band_form band_form_of(problem::parameters const& p, problem::sizes const& s) noexcept;
+
+/// A product of sets, one for each axis of a call. Optional tensors (mask, bias, sinks) are not part of it: `support`
+/// (forms/support.hpp) says which of them a kernel answers.
+struct call_domain {
+  enum class value_widths : std::uint8_t {
+    any,
+    same,    ///< dv = d
+    paired,  ///< dv = value_width[at] for d = d.listed[at]
+  };
+  enum class lengths : std::uint8_t { any, equal, no_more_queries };  ///< n = m; n ≤ m
+  enum class scales : std::uint8_t { any, positive, standard };       ///< standard: 1/√d alone
+
+  size_set d{};
+  value_widths dv = value_widths::any;
+  std::vector<std::int64_t> value_width{};
+  size_set n{}, m{};
+  lengths queries = lengths::any;
+  size_set batch{}, kv_heads{}, group{};  ///< group: hq/hk
+  bool bands[band_form_count]{true, true, true, true, true};
+  scales scale = scales::any;
+  friend bool operator==(call_domain const&, call_domain const&) = default;
+
+  bool is_everything() const { return *this == call_domain{}; }
+  bool takes(band_form form) const { return bands[static_cast<std::size_t>(form)]; }
+  bool takes(problem::sizes const& s) const;
+  /// Also the band and the scale. Requires  rank 4. For packed or paged tensors n and m are the sizes of the slots.
+  bool takes(problem_draft const& p, problem::sizes const& s) const;
+  /// The widths (d, dv) in it with d ≥ `least_d` and dv ≥ `least_dv`, the smallest. Returns nothing if it has none.
+  std::optional<std::pair<std::int64_t, std::int64_t>> widths(std::int64_t least_d, std::int64_t least_dv) const;
+
+  /// "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0"; empty for everything.
+  std::string text() const;
+  /// Reads text(). Words in any order, separated by spaces; an axis that is not named takes everything.
+  static problem::result<call_domain> of_text(std::string_view text);
+};
+
+}  // namespace attest::audit

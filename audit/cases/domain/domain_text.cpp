@@ -1,0 +1,201 @@
+// The domain as text, in both directions.
+#include <algorithm>
+#include <charconv>
+#include <ranges>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "audit/cases/domain/call_domain.hpp"
+#include "audit/support/printable.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::error_code;
+
+constexpr std::string_view forms_of_bands[band_form_count]{"none", "top-left", "bottom-right", "diagonal", "window"};
+
+struct named_axis {
+  std::string_view name;
+  size_set call_domain::* sizes;
+};
+constexpr named_axis axes[]{{"d", &call_domain::d},         {"n", &call_domain::n},
+                            {"m", &call_domain::m},         {"batch", &call_domain::batch},
+                            {"group", &call_domain::group}, {"kv_heads", &call_domain::kv_heads}};
+
+std::vector<std::string> words_of(std::string_view name, size_set const& sizes) {
+  std::vector<std::string> words;
+  if (!sizes.listed.empty()) {
+    words.push_back(fmt::format("{}={}", name, fmt::join(sizes.listed, ",")));
+    return words;
+  }
+  if (sizes.granule > 1) words.push_back(fmt::format("{}%{}", name, sizes.granule));
+  if (sizes.least > 0) words.push_back(fmt::format("{}>={}", name, sizes.least));
+  if (sizes.most < size_set::unbounded) words.push_back(fmt::format("{}<={}", name, sizes.most));
+  return words;
+}
+
+std::optional<std::int64_t> size_in(std::string_view word) {
+  std::int64_t x = 0;
+  auto const [end, fault] = std::from_chars(word.data(), word.data() + word.size(), x);
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (fault != std::errc{} || end != word.data() + word.size() || x < 0 || x > most) return std::nullopt;
+  return x;
+}
+
+std::vector<std::string_view> parted(std::string_view text, char at) {
+  std::vector<std::string_view> parts;
+  for (auto const part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
+  return parts;
+}
+
+/// One word: an axis, a relation, a value.
+struct domain_word {
+  std::string_view axis, relation, value;
+};
+domain_word divided(std::string_view text) {
+  std::size_t const at = std::min(text.find_first_of("=%<>"), text.size());
+  std::size_t const end = at + 1 < text.size() && text[at] != '=' && text[at + 1] == '=' ? at + 2 : at + 1;
+  return {text.substr(0, at), text.substr(at, end - at), text.substr(std::min(end, text.size()))};
+}
+
+/// Reads the words of one text into a domain.
+class domain_reader {
+ public:
+  std::optional<error> read(std::string_view text) {
+    domain_word const said = divided(text);
+    if (auto const reason = taken(said))
+      return error{error_code::bad_value, "--domain", fmt::format("'{}' {}", printable(text), *reason)};
+    return std::nullopt;
+  }
+  problem::result<call_domain> finish() {
+    if (of_.dv != call_domain::value_widths::paired) return of_;
+    if (of_.d.listed.size() != of_.value_width.size())
+      return error{error_code::bad_value, "--domain",
+                   fmt::format("dv lists {} widths and d {}: each width of dv belongs to the d at its place",
+                               of_.value_width.size(), of_.d.listed.size())};
+    std::vector<std::pair<std::int64_t, std::int64_t>> both;
+    for (std::size_t at = 0; at < of_.value_width.size(); ++at)
+      both.emplace_back(of_.d.listed[at], of_.value_width[at]);
+    std::ranges::sort(both);
+    for (std::size_t at = 0; at < both.size(); ++at) std::tie(of_.d.listed[at], of_.value_width[at]) = both[at];
+    return of_;
+  }
+
+ private:
+  /// Why it is no word of a domain. Returns nothing if it is one.
+  std::optional<std::string> taken(domain_word const& said) {
+    if (said.axis == "dv") return value_widths(said);
+    if (said.axis == "causal") return bands(said);
+    if (said.axis == "scale") return scale(said);
+    if (said.axis == "m" && (said.value == "n") && (said.relation == "=" || said.relation == ">=")) {
+      of_.queries = said.relation == "=" ? call_domain::lengths::equal : call_domain::lengths::no_more_queries;
+      return std::nullopt;
+    }
+    for (named_axis const& axis : axes)
+      if (said.axis == axis.name) return sizes(said, of_.*axis.sizes);
+    std::vector<std::string_view> known{"dv", "causal", "scale"};
+    for (named_axis const& axis : axes) known.push_back(axis.name);
+    return fmt::format("names no axis{}; the axes are {}", did_you_mean(said.axis, known), fmt::join(known, ", "));
+  }
+
+  std::optional<std::string> sizes(domain_word const& said, size_set& into) {
+    if (said.relation == "=") {
+      for (std::string_view const part : parted(said.value, ',')) {
+        auto const size = size_in(part);
+        if (!size) return "lists no sizes; write d=64,128";
+        into.listed.push_back(*size);
+      }
+      // A value width follows its head size: finish() sorts both.
+      if (&into != &of_.d) std::ranges::sort(into.listed);
+      return std::nullopt;
+    }
+    auto const size = size_in(said.value);
+    if (!size) return "has no size; write n%128, n>=1 or n<=4096";
+    if (said.relation == "%" && *size > 0) into.granule = *size;
+    else if (said.relation == ">=") into.least = *size;
+    else if (said.relation == "<=") into.most = *size;
+    else return "has no relation that is known; they are =, %, >= and <=";
+    return std::nullopt;
+  }
+
+  std::optional<std::string> value_widths(domain_word const& said) {
+    if (said.relation != "=") return "has no relation that is known; write dv=d or dv=512";
+    if (said.value == "any") return std::nullopt;
+    if (said.value == "d") {
+      of_.dv = call_domain::value_widths::same;
+      return std::nullopt;
+    }
+    of_.dv = call_domain::value_widths::paired;
+    for (std::string_view const part : parted(said.value, ',')) {
+      auto const width = size_in(part);
+      if (!width) return "lists no widths; write dv=d or dv=512";
+      of_.value_width.push_back(*width);
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> bands(domain_word const& said) {
+    if (said.relation != "=") return "has no relation that is known; write causal=none,top-left";
+    std::ranges::fill(of_.bands, false);
+    for (std::string_view const part : parted(said.value, ',')) {
+      auto const at = std::ranges::find(forms_of_bands, part);
+      if (at == std::end(forms_of_bands))
+        return fmt::format("names no form of a band{}; they are {}", did_you_mean(part, forms_of_bands),
+                           fmt::join(forms_of_bands, ", "));
+      of_.bands[at - std::begin(forms_of_bands)] = true;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<std::string> scale(domain_word const& said) {
+    if (said.relation == ">" && said.value == "0") of_.scale = call_domain::scales::positive;
+    else if (said.relation == "=" && said.value == "default") of_.scale = call_domain::scales::standard;
+    else return "says no set of scales; write scale>0 or scale=default";
+    return std::nullopt;
+  }
+
+  call_domain of_;
+};
+
+}  // namespace
+
+std::string call_domain::text() const {
+  std::vector<std::string> words = words_of("d", d);
+  if (dv == value_widths::same) words.emplace_back("dv=d");
+  if (dv == value_widths::paired) words.push_back(fmt::format("dv={}", fmt::join(value_width, ",")));
+  for (named_axis const& axis : axes) {
+    if (axis.name == "d" || (axis.name == "m" && queries == lengths::equal)) continue;
+    for (std::string& one : words_of(axis.name, this->*axis.sizes)) words.push_back(std::move(one));
+    if (axis.name == "n" && queries != lengths::any) words.emplace_back(queries == lengths::equal ? "m=n" : "m>=n");
+  }
+  std::vector<std::string_view> taken;
+  for (std::size_t at = 0; at < band_form_count; ++at)
+    if (bands[at]) taken.push_back(forms_of_bands[at]);
+  if (taken.size() < band_form_count) words.push_back(fmt::format("causal={}", fmt::join(taken, ",")));
+  if (scale == scales::positive) words.emplace_back("scale>0");
+  if (scale == scales::standard) words.emplace_back("scale=default");
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+problem::result<call_domain> call_domain::of_text(std::string_view text) {
+  domain_reader reads;
+  for (std::string_view const part : parted(text, ' '))
+    if (!part.empty())
+      if (auto why = reads.read(part)) return *std::move(why);
+  auto read = reads.finish();
+  if (!read) return read;
+  call_domain& domain = read.value();
+  if (domain.dv != value_widths::paired) std::ranges::sort(domain.d.listed);
+  // Of equal lengths the rules of keys are rules of queries, too.
+  if (domain.queries == lengths::equal) {
+    if (domain.n.is_everything()) domain.n = domain.m;
+    domain.m = domain.n;
+  }
+  return read;
+}
+
+}  // namespace attest::audit
