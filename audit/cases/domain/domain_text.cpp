@@ -88,6 +88,7 @@ class domain_reader {
  private:
   /// Why it is no word of a domain. Returns nothing if it is one.
   std::optional<std::string> taken(domain_word const& said) {
+    if (said.value.empty()) return "has no value; write d=64,128, n%128, m=n, causal=none or scale>0";
     if (said.axis == "dv") return value_widths(said);
     if (said.axis == "causal") return bands(said);
     if (said.axis == "scale") return scale(said);

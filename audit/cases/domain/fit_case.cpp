@@ -1,0 +1,341 @@
+#include "audit/cases/domain/fit_case.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "audit/cases/domain/fold.hpp"
+#include "audit/cases/domain/surround.hpp"
+#include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/probe.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/tensors/slice.hpp"
+
+namespace attest::audit {
+namespace {
+
+using problem::error;
+using problem::result;
+
+bool is_one_of(std::string_view word, std::span<std::string_view const> all) {
+  return std::ranges::find(all, word) != all.end();
+}
+
+/// The checks beside whose numbers others would ask another question.
+constexpr std::string_view of_extreme_numbers[]{"value-range", "beyond-range", "subnormals", "large-scores"};
+/// The checks that ask about sizes, memory or state: added keys may count.
+constexpr std::string_view of_any_keys[]{"accuracy", "tails",   "heads", "determinism", "sequences",       "strides",
+                                         "scale",    "support", "pairs", "stability",   "concurrent-calls"};
+/// The checks half of whose calls keep the default scale at another head size: Q grows instead.
+constexpr std::string_view of_any_scale[]{"accuracy",    "tails", "heads",   "sequences",
+                                          "determinism", "pairs", "support", "strides"};
+
+bool takes_call(call_domain const& domain, owned_problem const& call) {
+  return call.rank() == 4 && !call.draft().merge && domain.takes(call.draft(), call.size());
+}
+
+bool takes_all(call_domain const& domain, audit_case const& asked) {
+  for (std::size_t at = 0; at <= asked.further.size(); ++at)
+    if (!takes_call(domain, asked.call(at))) return false;
+  return true;
+}
+
+bool has_slots(problem_draft const& p) { return !p.q_offsets && !p.k_offsets && !p.block_table; }
+
+/// The place of a call whose entries have lengths: added keys lie behind them. Without lengths of queries, a band that
+/// is aligned at the end needs the added queries in front.
+result<placement> placed_by_lengths(problem_draft const& p, problem::sizes const& s, call_domain const& domain) {
+  band_form const form = band_form_of(p, s);
+  if (!domain.takes(form) && !domain.takes(band_form::diagonal))
+    return not_in_domain("another band than the domain takes");
+  problem::band const none{};
+  auto at = placed(s, none, [&] {
+    call_domain any_band = domain;
+    any_band.bands[0] = true;
+    return any_band;
+  }());
+  if (!at) return at;
+  at.value().band = p.band;
+  bool const at_the_end = p.align != 0 && p.band.right >= 0 && !p.q_lengths;
+  if (at_the_end) at.value().rows_before = at.value().n - s.n;
+  return at;
+}
+
+result<placement> place_of(problem_draft const& p, problem::sizes const& s, call_domain const& domain) {
+  if (!has_slots(p)) {
+    bool const taken = domain.n.has(s.n) && domain.m.has(s.m) && (domain.takes(band_form_of(p, s)));
+    if (!taken) return not_in_domain("other lengths of packed or paged tensors");
+    return placement{.n = s.n, .m = s.m, .band = p.band};
+  }
+  auto at = [&] {
+    if (p.q_lengths || p.k_lengths) return placed_by_lengths(p, s, domain);
+    problem::band band = p.band;
+    if (p.align != 0) band.diagonal += s.m - s.n;
+    return placed(s, band, domain);
+  }();
+  if (!at || !p.block_mask) return at;
+  placement const& place = at.value();
+  auto const blocks = [](std::int64_t size, std::int64_t block) { return (size + block - 1) / block; };
+  if (place.rows_before > 0 || place.keys_before > 0 || blocks(place.n, p.block_q) != blocks(s.n, p.block_q) ||
+      blocks(place.m, p.block_k) != blocks(s.m, p.block_k))
+    return not_in_domain("a block mask of other lengths");
+  return at;
+}
+
+/// Fits the calls of one case.
+class fitter {
+ public:
+  fitter(audit_case const& asked, call_domain const& domain) : asked_(asked), domain_(domain) {}
+
+  fitted_case made() {
+    if (auto const why = fit_first()) return {std::nullopt, why->reason};
+    for (further_call const& call : asked_.further) add(call);
+    if (!asked_.further.empty() && parts_ > 0) add_parts();
+    if (made_.reads == reading::weights) add_weight_columns();
+    if (auto const why = calls_fault(made_)) return {std::nullopt, *why};
+    return {std::move(made_), ""};
+  }
+
+ private:
+  std::optional<error> fit_first() {
+    auto first = fitted_call(asked_.problem, asked_.memory, asked_.full_name(), nullptr);
+    if (!first) return first.why();
+    made_ = asked_;
+    made_.further.clear(), made_.form.reset(), made_.recorded = {}, made_.recorded_by.clear(), made_.axis.clear();
+    parts_ = std::ranges::count(asked_.further, relation::part, &further_call::is);
+    if (asked_.reads == reading::visibility) first = with_digits(std::move(first).value());
+    if (!first) return first.why();
+    made_.problem = std::move(first).value();
+    if (made_.reads == reading::weights && made_.problem.size().dv > made_.problem.size().m)
+      return not_in_domain("more columns of V than keys");
+    made_.rows = judged_rows();
+    return std::nullopt;
+  }
+
+  /// One call in the domain. `like`: the surroundings of the first call, whose numbers are added again.
+  result<owned_problem> fitted_call(owned_problem const& call, memory_form const& memory, std::string const& name,
+                                    surroundings const* like) {
+    if (call.rank() != 4) return not_in_domain("tensors of fewer axes");
+    if (call.draft().merge) return not_in_domain("a merge");
+    if (takes_call(domain_, call)) return call;
+    auto fold = folded(call, domain_, name);
+    if (!fold) return fold.why();
+    owned_problem const& base = fold.value().problem;
+    if (like == nullptr) {
+      auto around = around_of(base, name);
+      if (!around) return around.why();
+      around_ = std::move(around).value(), base_ = base, folded_ = fold.value().changed;
+      like = &around_;
+    }
+    problem_draft draft = surrounded(base.draft(), like == &around_ ? base_->draft() : base.draft(), *like);
+    if (!(memory == memory_form{})) share_values(draft, memory);
+    owned_problem fitted = owned_problem::of_valid(std::move(draft));
+    if (!takes_call(domain_, fitted)) return not_in_domain("an axis that depends on another");
+    if (memory_fault(fitted, memory)) return not_in_domain("a form in memory that other sizes do not have");
+    return fitted;
+  }
+
+  result<surroundings> around_of(owned_problem const& base, std::string const& name) {
+    problem_draft const& p = base.draft();
+    problem::sizes const& s = base.size();
+    if (s.d == 0 || s.dv == 0 || s.n == 0 || s.m == 0) return not_in_domain("a size is 0");
+    // V, the identity, has no more columns than keys.
+    call_domain enough_keys = domain_;
+    if (asked_.reads == reading::weights)
+      if (auto const least = domain_.widths(s.d, 1)) enough_keys.m.least = std::max(domain_.m.least, least->second);
+    auto const at = place_of(p, s, enough_keys);
+    if (!at) return at.why();
+    surroundings by;
+    by.at = at.value(), by.name = name;
+    by.copies_only = is_one_of(asked_.check, of_extreme_numbers);
+    by.by = hiding_of(p, s, by.at);
+    std::int64_t const least_dv = asked_.reads == reading::weights ? 1 : s.dv;
+    auto widths = domain_.widths(s.d + (by.by == hiding::scores), least_dv);
+    if (!widths && by.by == hiding::scores && is_one_of(asked_.check, of_any_keys)) {
+      by.by = hiding::open;
+      widths = domain_.widths(s.d, least_dv);
+    }
+    if (!widths) return not_in_domain("head size above the largest");
+    std::tie(by.d, by.dv) = *widths;
+    if (auto const why = set_scale(p, s, by)) return *why;
+    if (by.by == hiding::scores) {
+      if (p.softcap != 0) return not_in_domain("a softcap brings hidden keys near");
+      by.depth = depth_of(p, by.scale.value_or(1 / std::sqrt(static_cast<double>(by.d))) * by.times);
+      by.depth = std::abs(by.depth * by.times);
+      if (!(by.depth < 1e30) || by.depth > limits_of(base.type()).largest / 4)
+        return not_in_domain("scores too far below to hide keys");
+    }
+    return by;
+  }
+
+  hiding hiding_of(problem_draft const& p, problem::sizes const& s, placement const& at) const {
+    if (at.m == s.m || !has_slots(p)) return hiding::nothing;
+    if (asked_.reads == reading::visibility) return hiding::open;
+    if (p.k_lengths || p.mask) return hiding::mask;
+    return at.band_hides ? hiding::band : hiding::scores;
+  }
+
+  /// The scale of the larger call, and the factor of Q that keeps the scores.
+  std::optional<error> set_scale(problem_draft const& p, problem::sizes const& s, surroundings& by) const {
+    double const of_call = p.scale.value_or(1 / std::sqrt(static_cast<double>(s.d)));
+    double const standard = 1 / std::sqrt(static_cast<double>(by.d));
+    by.scale = p.scale;
+    if (domain_.scale != call_domain::scales::any && p.scale && !(*p.scale > 0)) {
+      if (asked_.check == "scale" || *p.scale == 0) return not_in_domain("a scale of 0 or below");
+      by.scale = -*p.scale, by.times = -1;
+    }
+    if (domain_.scale == call_domain::scales::standard) {
+      by.scale.reset();
+      by.times *= std::abs(of_call) / standard;
+    } else if (!p.scale && by.d != s.d) {
+      std::uint64_t const drawn = random_stream(0, by.name).bits();
+      if (is_one_of(asked_.check, of_any_scale) && drawn % 2 == 0) by.times = of_call / standard;
+      else by.scale = of_call;
+    }
+    return std::nullopt;
+  }
+
+  /// Q = 0 and the digits of probe.hpp for the keys of the larger call. Numbers at keys that were there stay if no key
+  /// is added.
+  result<owned_problem> with_digits(owned_problem fitted) {
+    problem::sizes const& s = fitted.size();
+    if (s == asked_.problem.size()) return fitted;
+    std::int64_t const digits = probe::digits(fitted.type());
+    if (s.m > digits * s.dv) return not_in_domain("more keys than digits");
+    problem_draft draft = fitted.draft();
+    fill(draft.q, [](auto...) { return 0.0; });
+    fill(draft.v, [&](auto, auto, auto j, auto c) {
+      return j / digits == c ? std::ldexp(1.0, static_cast<int>(j % digits)) : 0.0;
+    });
+    return owned_problem::of_valid(std::move(draft));
+  }
+
+  /// The judged rows of the first call. If the fit added many, those that it added are judged by sample.
+  std::vector<row_index> judged_rows() const {
+    problem::sizes const &s = made_.problem.size(), &old = asked_.problem.size();
+    if (folded_ || !base_) return {};
+    std::vector<row_index> rows;
+    bool const whole = asked_.rows.empty(), many = s.b * s.hq * s.n > 256 && s.n > 2 * old.n;
+    if (whole && !many) return {};
+    std::int64_t const before = around_.at.rows_before;
+    auto const was_there = [&](row_index const& row) { return row.i >= before && row.i < before + old.n; };
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < s.n; ++i) {
+          row_index const row{b, h, i};
+          bool const edge = i == 0 || i + 1 == s.n || i % 61 == 0;
+          bool const asked = whole || std::ranges::binary_search(asked_.rows, row_index{b, h, i - before});
+          if (was_there(row) ? asked : edge) rows.push_back(row);
+        }
+    return rows;
+  }
+
+  void add(further_call const& call) {
+    switch (call.is) {
+      case relation::part:
+      case relation::weight_columns: return;  // made from the first call
+      case relation::same_rows: add_rows(call); return;
+      case relation::warm_up:
+      case relation::same_bits: break;
+    }
+    bool const alike = call.problem.size() == asked_.problem.size();
+    if (call.is == relation::same_bits && !alike) return;
+    std::string const name = fmt::format("{}/call {}", asked_.full_name(), made_.further.size() + 1);
+    auto fitted = alike && base_ ? fitted_call(call.problem, call.memory, asked_.full_name(), &around_)
+                                 : fitted_alone(call, name);
+    if (!fitted) return;
+    made_.further.push_back(call);
+    made_.further.back().problem = std::move(fitted).value();
+  }
+
+  /// A call of other sizes has surroundings of its own.
+  result<owned_problem> fitted_alone(further_call const& call, std::string const& name) const {
+    audit_case alone{.check = asked_.check, .name = asked_.name, .problem = call.problem, .memory = call.memory};
+    fitter own(alone, domain_);
+    return own.fitted_call(call.problem, call.memory, name, nullptr);
+  }
+
+  /// Rows of the first call alone: a part of the larger call, if the domain takes it.
+  void add_rows(further_call const& call) {
+    problem::sizes const &s = call.problem.size(), &first = made_.problem.size();
+    if (folded_ || !has_slots(made_.problem.draft())) return;
+    selection chosen = selection::all(first);
+    std::int64_t const group = first.hk > 0 ? first.hq / first.hk : 1, before = base_ ? around_.at.rows_before : 0;
+    auto const from = [](std::int64_t at, std::int64_t count) {
+      std::vector<std::int64_t> some;
+      for (std::int64_t n = 0; n < count; ++n) some.push_back(at + n);
+      return some;
+    };
+    bool const one_row = s.n < asked_.problem.size().n;
+    if (s.hq % group != 0 || call.at[1] % group != 0) return;
+    chosen.b = from(call.at[0], s.b), chosen.hk = from(call.at[1] / group, s.hq / group);
+    if (one_row) chosen.n = from(before + call.at[2], s.n);
+    auto part = sliced(made_.problem, chosen);
+    if (!part || !takes_call(domain_, *part)) return;
+    made_.further.push_back(call);
+    made_.further.back().problem = *std::move(part);
+    made_.further.back().at = {call.at[0], call.at[1], one_row ? before + call.at[2] : 0};
+  }
+
+  /// As many parts of the keys, each of a size that the domain takes.
+  void add_parts() {
+    problem::sizes const& s = made_.problem.size();
+    std::vector<std::int64_t> cuts{0};
+    for (std::int64_t part = 1; part < parts_; ++part)
+      if (auto const cut = domain_.m.at_most(s.m * part / parts_); cut && *cut > cuts.back()) cuts.push_back(*cut);
+    cuts.push_back(s.m);
+    for (std::size_t at = 0; at + 1 < cuts.size() && cuts.size() > 2; ++at) {
+      selection chosen = selection::all(s);
+      chosen.m.clear();
+      for (std::int64_t j = cuts[at]; j < cuts[at + 1]; ++j) chosen.m.push_back(j);
+      auto part = sliced(made_.problem, chosen);
+      if (!part || !takes_call(domain_, *part)) {
+        std::erase_if(made_.further, [](further_call const& call) { return call.is == relation::part; });
+        return;
+      }
+      made_.further.push_back({.is = relation::part,
+                               .problem = *std::move(part),
+                               .says = fmt::format("keys {} to {}", cuts[at], cuts[at + 1]),
+                               .at = {}});
+    }
+  }
+
+  owned_problem with_identity(std::int64_t first) const {
+    problem_draft draft = made_.problem.draft();
+    fill(draft.v, [&](auto, auto, auto j, auto c) { return j == first + c ? 1.0 : 0.0; });
+    return owned_problem::of_valid(std::move(draft));
+  }
+
+  /// V := columns of the identity, in as many calls as the keys need; the last one repeats columns.
+  void add_weight_columns() {
+    problem::sizes const s = made_.problem.size();
+    made_.problem = with_identity(0);
+    for (std::int64_t at = s.dv; at < s.m; at += s.dv) {
+      std::int64_t const first = std::min(at, s.m - s.dv);
+      made_.further.push_back({.is = relation::weight_columns,
+                               .problem = with_identity(first),
+                               .says = fmt::format("weights of keys from {} on", first),
+                               .at = {first, 0, 0}});
+    }
+  }
+
+  audit_case const& asked_;
+  call_domain const& domain_;
+  audit_case made_ = asked_;
+  surroundings around_{};
+  std::optional<owned_problem> base_{};  ///< the first call with the heads and queries of the domain; none: unchanged
+  bool folded_ = false;
+  std::int64_t parts_ = 0;
+};
+
+}  // namespace
+
+fitted_case fitted(audit_case const& asked, call_domain const& domain) {
+  if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
+  return fitter(asked, domain).made();
+}
+
+}  // namespace attest::audit

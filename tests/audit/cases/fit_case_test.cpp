@@ -1,0 +1,93 @@
+// Cases inside the domain of a kernel.
+#include <map>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "audit/cases/case.hpp"
+#include "audit/cases/domain/fit_case.hpp"
+
+namespace attest::audit {
+namespace {
+
+struct named_domain {
+  char const *name, *text;
+  int least;  ///< of the quick cases of f32, so many are in the domain
+};
+constexpr named_domain domains[]{
+    {"FlashAttention", "d=64,128 dv=d causal=none,bottom-right scale>0", 450},
+    {"Triton tutorial", "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", 400},
+    {"decoding", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0", 400},
+    {"MLA", "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale>0", 400},
+    {"CUTLASS", "d%8 d<=256 dv=d causal=none,top-left,bottom-right", 750},
+};
+
+call_domain domain_of(char const* text) {
+  auto const read = call_domain::of_text(text);
+  REQUIRE(read);
+  return read.value();
+}
+
+bool takes(call_domain const& domain, audit_case const& made) {
+  for (std::size_t at = 0; at <= made.further.size(); ++at)
+    if (!domain.takes(made.call(at).draft(), made.call(at).size())) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("a domain and its text are one", "[unit]") {
+  for (named_domain const& one : domains) {
+    call_domain const domain = domain_of(one.text);
+    CHECK(domain_of(domain.text().c_str()) == domain);
+  }
+  CHECK(call_domain{}.text().empty());
+  CHECK(domain_of("").is_everything());
+  for (char const* wrong : {"e=64", "d=x", "n?128", "m=k", "causal=left", "scale<0", "d=64 dv=32,64", "d=", "n%0"})
+  {
+    INFO(wrong);
+    CHECK_FALSE(call_domain::of_text(wrong));
+  }
+}
+
+TEST_CASE("a domain that is everything changes no case", "[unit]") {
+  for (audit_case const& asked : generated_cases({.quick = true})) {
+    fitted_case const fit = fitted(asked, call_domain{});
+    REQUIRE(fit.made);
+    CHECK(fit.made->problem.draft().q.bytes.data() == asked.problem.draft().q.bytes.data());
+  }
+}
+
+TEST_CASE("fitted cases lie in the domain, and most cases fit", "[unit]") {
+  auto const cases = generated_cases({.quick = true});
+  for (named_domain const& one : domains) {
+    INFO(one.name);
+    call_domain const domain = domain_of(one.text);
+    int made = 0;
+    std::map<std::string, std::pair<int, int>> by_check;
+    std::map<std::string, int> reasons;
+    for (audit_case const& asked : cases) {
+      fitted_case const fit = fitted(asked, domain);
+      auto& [fit_of, all] = by_check[asked.check];
+      ++all;
+      if (!fit.made) {
+        CHECK_FALSE(fit.why_not.empty());
+        ++reasons[fit.why_not];
+        continue;
+      }
+      ++made, ++fit_of;
+      INFO(asked.full_name());
+      CHECK(takes(domain, *fit.made));
+      CHECK_FALSE(calls_fault(*fit.made));
+    }
+    std::string table;
+    for (auto const& [check, counts] : by_check)
+      table += check + " " + std::to_string(counts.first) + "/" + std::to_string(counts.second) + ", ";
+    for (auto const& [reason, count] : reasons) table += "\n  " + reason + ": " + std::to_string(count);
+    INFO(table);
+    if (std::getenv("SHOW")) WARN(table);
+    CHECK(made >= one.least);
+  }
+}
+
+}  // namespace attest::audit
