@@ -68,6 +68,10 @@ std::vector<check> const& checks() {
        "every number of keys from 1 to 40, every d, dv and number of queries from 1 to 33, head dimensions to 576, "
        "indices past 2^16",
        "vectors wider than 16 elements, tails of other combinations, indices past 2^31"},
+      {"edges", bug_class::memory,
+       "the smallest, next and large lengths of the kernel's domain, each head size, each feature at each head size; "
+       "nothing of a kernel without limits, whose sizes other checks ask",
+       "lengths between them, which are drawn"},
       {"nothing-there", bug_class::crash,
        "no batch, heads, queries, keys, dimensions or columns: no crash, and the answer that semantics.md says",
        "several sizes that are 0 at once, but queries and keys"},

@@ -1,11 +1,15 @@
 // Cases inside the domain of a kernel.
+#include "audit/cases/domain/fit_case.hpp"
+
+#include <cstdlib>
 #include <map>
+#include <set>
 #include <string>
 
 #include <catch2/catch.hpp>
 
 #include "audit/cases/case.hpp"
-#include "audit/cases/domain/fit_case.hpp"
+#include "audit/cases/domain/edges.hpp"
 
 namespace attest::audit {
 namespace {
@@ -43,8 +47,7 @@ TEST_CASE("a domain and its text are one", "[unit]") {
   }
   CHECK(call_domain{}.text().empty());
   CHECK(domain_of("").is_everything());
-  for (char const* wrong : {"e=64", "d=x", "n?128", "m=k", "causal=left", "scale<0", "d=64 dv=32,64", "d=", "n%0"})
-  {
+  for (char const* wrong : {"e=64", "d=x", "n?128", "m=k", "causal=left", "scale<0", "d=64 dv=32,64", "d=", "n%0"}) {
     INFO(wrong);
     CHECK_FALSE(call_domain::of_text(wrong));
   }
@@ -87,6 +90,28 @@ TEST_CASE("fitted cases lie in the domain, and most cases fit", "[unit]") {
     INFO(table);
     if (std::getenv("SHOW")) WARN(table);
     CHECK(made >= one.least);
+  }
+}
+
+TEST_CASE("the edges of a domain lie in it, each with a name of its own", "[unit]") {
+  CHECK(edge_forms(call_domain{}).empty());
+  for (named_domain const& one : domains) {
+    INFO(one.name);
+    call_domain const domain = domain_of(one.text);
+    auto const forms = edge_forms(domain);
+    CHECK(forms.size() >= 20);
+    CHECK(forms.size() <= 400);
+    std::set<std::string> names;
+    for (edge_form const& edge : forms) {
+      INFO(edge.name);
+      CHECK(names.insert(edge.name).second);
+      if (has_any(edge.form, feature_group::entries)) {
+        CHECK(domain.takes(edge.form.size));
+        continue;
+      }
+      audit_case const made = edge_case(edge, problem::element_type::f32, 1, {});
+      CHECK(takes(domain, made));
+    }
   }
 }
 

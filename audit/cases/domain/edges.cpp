@@ -1,0 +1,130 @@
+#include "audit/cases/domain/edges.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cases/row_sample.hpp"
+
+namespace attest::audit {
+namespace {
+
+using width = std::pair<std::int64_t, std::int64_t>;  ///< d, dv
+
+/// Up to six widths: the smallest, those that models use, the largest.
+std::vector<width> edge_widths(call_domain const& domain) {
+  std::vector<width> all;
+  for (std::int64_t const d : {1, 64, 128, 256, 512}) {
+    auto const found = domain.widths(d, 1);
+    if (!found) continue;
+    auto const [head, value] = *found;
+    // A domain whose value widths are free takes dv = d, too.
+    all.emplace_back(head, domain.dv == call_domain::value_widths::any ? head : value);
+  }
+  if (auto const most = domain.d.at_most(576))
+    if (auto const found = domain.widths(*most, 1))
+      all.emplace_back(found->first, domain.dv == call_domain::value_widths::any ? found->first : found->second);
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+/// The lengths (n, m) that are asked.
+std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain const& domain) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> all;
+  auto const multiple = [](size_set const& of, std::int64_t count) {
+    return of.near(std::max(of.least, std::int64_t{1}) - 1 + count * of.granule);
+  };
+  constexpr std::array<std::pair<int, int>, 11> counts{
+      {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {8, 8}, {1, 2}, {1, 3}, {1, 8}, {2, 5}, {3, 1}, {5, 2}}};
+  // With a granule of 1 the sizes of other checks are in the domain; these are the lengths beyond one tile.
+  std::int64_t const times_n = domain.n.granule < 16 ? 67 : 1, times_m = domain.m.granule < 16 ? 67 : 1;
+  for (auto const& [n, m] : counts) {
+    std::int64_t const queries = multiple(domain.n, n * times_n), keys = multiple(domain.m, m * times_m);
+    if (domain.queries == call_domain::lengths::equal && queries != keys) continue;
+    if (domain.queries == call_domain::lengths::no_more_queries && queries > keys) continue;
+    if (domain.n.has(queries) && domain.m.has(keys)) all.emplace_back(queries, keys);
+  }
+  std::ranges::sort(all);
+  all.erase(std::ranges::unique(all).begin(), all.end());
+  return all;
+}
+
+/// The forms of a band: none, and the causal ones.
+std::vector<std::optional<feature>> edge_bands(call_domain const& domain, bool square) {
+  std::vector<std::optional<feature>> all;
+  if (domain.takes(band_form::none)) all.emplace_back();
+  if (domain.takes(band_form::bottom_right) || (square && domain.takes(band_form::top_left)))
+    all.emplace_back(feature::causal);
+  if (domain.takes(band_form::top_left) && !square) all.emplace_back(feature::causal_top_left);
+  return all;
+}
+
+/// Is there a call with this feature in the domain? The causal ones are asked with the lengths.
+bool is_asked_by_itself(feature one, call_domain const& domain) {
+  if (one == feature::scale) return domain.scale != call_domain::scales::standard;
+  feature_group const group = row_of(one).group;
+  return group == feature_group::band
+             ? domain.takes(band_form::window) && one != feature::causal && one != feature::causal_top_left
+             : group != feature_group::sizes && domain.takes(band_form::none);
+}
+
+}  // namespace
+
+std::vector<edge_form> edge_forms(call_domain const& domain) {
+  std::vector<edge_form> forms;
+  if (domain.is_everything()) return forms;
+  constexpr value_form values[]{value_form::pointed, value_form::digits, value_form::far_block, value_form::gaussian};
+  std::size_t turn = 0;
+  std::int64_t const batch = domain.batch.near(2), kv_heads = domain.kv_heads.near(2);
+  std::vector<std::int64_t> const groups{domain.group.near(1), domain.group.near(4)};
+  auto const named = [&](call_form const& form, std::string_view with) {
+    auto const& s = form.size;
+    return fmt::format("d{}{}-n{}-m{}{}{}-{}", s.d, s.dv == s.d ? "" : fmt::format("-dv{}", s.dv), s.n, s.m,
+                       with.empty() ? "" : "-", with, name_of(form.values));
+  };
+  auto const lengths = edge_lengths(domain);
+  for (auto const& [d, dv] : edge_widths(domain)) {
+    for (auto const& [n, m] : lengths)
+      for (auto const band : edge_bands(domain, n == m)) {
+        std::int64_t const group = groups[turn % 2];
+        call_form form{.size = {batch, kv_heads * group, kv_heads, n, m, d, dv}};
+        form.values = values[turn++ % std::size(values)];
+        // A far block needs keys that every query sees.
+        if (form.values == value_form::far_block && band) form.values = value_form::pointed;
+        if (band) form.options.add(*band);
+        forms.push_back({named(form, band ? row_of(*band).name : ""), form});
+      }
+    if (lengths.empty()) continue;
+    auto const& [n, m] = *std::ranges::min_element(lengths, {}, [](auto const& of) {
+      return std::abs(of.first - 300) + std::abs(of.second - 300);  // several blocks, and still cheap
+    });
+    for (feature_row const& row : feature_table()) {
+      if (!is_asked_by_itself(row.id, domain)) continue;
+      call_form form{.size = {batch, kv_heads * groups[0], kv_heads, n, m, d, dv}, .length = m / 2};
+      form.values = turn++ % 2 == 0 ? value_form::pointed : value_form::digits;
+      form.options.add(row.id);
+      forms.push_back({named(form, row.name), form});
+    }
+  }
+  // Two sizes of a group may be one.
+  std::ranges::stable_sort(forms, {}, &edge_form::name);
+  forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());
+  return forms;
+}
+
+audit_case edge_case(edge_form const& edge, problem::element_type type, std::uint64_t seed,
+                     shape_limits const& limits) {
+  random_stream random(seed, "edges/" + edge.name);
+  audit_case made{.check = std::string(check_of_edges),
+                  .name = edge.name,
+                  .problem = owned_problem::of_valid(draft_of(edge.form, type, random))};
+  made.rows = sampled_queries(made.problem, judged_rows(edge.form.size, limits.judged_products / 4), random);
+  made.once = true;
+  made.form = edge.form, made.beyond = edge.form.options.has(feature::finite_mask);
+  return made;
+}
+
+}  // namespace attest::audit
