@@ -85,6 +85,15 @@ result<placement> place_of(problem_draft const& p, problem::sizes const& s, call
   return at;
 }
 
+/// Does the larger call pass 2²⁵ elements, or 2²⁹ multiplications?
+bool is_too_large(problem::sizes const& s, surroundings const& by) {
+  constexpr std::int64_t most_elements = std::int64_t{1} << 25, most_products = std::int64_t{1} << 29;
+  std::int64_t const n = std::max(by.at.n, s.n), m = std::max(by.at.m, s.m);
+  auto const width = static_cast<double>(by.d + by.dv),
+             pairs = static_cast<double>(s.b * s.hq * n) * static_cast<double>(m);
+  return static_cast<double>(s.b * (s.hq * n + s.hk * m)) * width > most_elements || pairs * width > most_products;
+}
+
 /// Fits the calls of one case.
 class fitter {
  public:
@@ -130,6 +139,7 @@ class fitter {
       around_ = std::move(around).value(), base_ = base, folded_ = fold.value().changed;
       like = &around_;
     }
+    if (is_too_large(base.size(), *like)) return not_in_domain("too large in the sizes of the domain");
     problem_draft draft = surrounded(base.draft(), like == &around_ ? base_->draft() : base.draft(), *like);
     if (!(memory == memory_form{})) share_values(draft, memory);
     owned_problem fitted = owned_problem::of_valid(std::move(draft));
@@ -218,7 +228,7 @@ class fitter {
     problem::sizes const &s = made_.problem.size(), &old = asked_.problem.size();
     if (folded_ || !base_) return {};
     std::vector<row_index> rows;
-    bool const whole = asked_.rows.empty(), many = s.b * s.hq * s.n > 256 && s.n > 2 * old.n;
+    bool const whole = asked_.rows.empty(), many = s.n > 32 && s.n > 2 * old.n;
     if (whole && !many) return {};
     std::int64_t const before = around_.at.rows_before;
     auto const was_there = [&](row_index const& row) { return row.i >= before && row.i < before + old.n; };

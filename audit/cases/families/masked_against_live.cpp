@@ -65,6 +65,30 @@ problem_draft rising(case_list& to, std::vector<double> const& sizes, random_str
   return draft;
 }
 
+/// Keys at one end are hidden, a tile of them or several, and all live scores lie near one level: a running maximum
+/// that begins at a number, or that a hidden tile sets, loses the live keys.
+void add_hidden_ends(case_list& to) {
+  constexpr std::int64_t n = 3;
+  for (double const level : {-1e4, -100.0, 0.0, 100.0, 1e4})
+    for (std::int64_t const count : {16, 64, 128, 256})
+      for (bool const first : {true, false}) {
+        if (to.options().quick && count != 64 && count != 256) continue;
+        std::int64_t const m = count + (first ? 21 : 33);
+        auto const live = [=](std::int64_t j) { return first ? j >= count : j < m - count; };
+        std::string const name = fmt::format("{}{}-hidden-level{:g}", first ? "first" : "last", count, level);
+        auto random = to.random("masked-against-live", name);
+        problem_draft draft = gaussian({1, 2, 2, n, m, 16, 16}, to.type(), random);
+        draft.scale = 1;
+        fill(draft.q, [&](auto, auto, auto, auto t) { return t == 0 ? 1.0 : t == 1 ? random.normal() : 0.0; });
+        fill(draft.k, [&](auto, auto, auto j, auto t) { return t == 0 && live(j) ? level : random.normal(); });
+        problem_draft biased = draft;
+        add_mask(draft, 1, 1, 1, m, [&](auto, auto, auto, auto j) { return live(j); });
+        to.add("masked-against-live", name, std::move(draft));
+        add_bias(biased, 1, 1, 1, m, [&](auto, auto, auto, auto j) { return live(j) ? 0.0 : -HUGE_VAL; });
+        to.add("masked-against-live", name + "-bias", std::move(biased));
+      }
+}
+
 }  // namespace
 
 void add_masked_against_live(case_list& to) {
@@ -98,6 +122,7 @@ void add_masked_against_live(case_list& to) {
              [&](auto, auto, auto, auto j) { return is_hidden(scattered, j) ? bias : 0.0; });
     to.add("masked-against-live", name, draft);
   }
+  add_hidden_ends(to);
 }
 
 }  // namespace attest::audit

@@ -88,6 +88,15 @@ void add_distances(merge_list& to) {
   }
 }
 
+/// All LSEs of a row share an offset: a weight is e^(LSE − largest LSE), however far both lie from 0.
+void add_offsets(merge_list& to) {
+  for (double const offset : {1e4, 1e10, 1e30})
+    for (double const sign : {1.0, -1.0})
+      to.add(fmt::format("offset{:g}", sign * offset), {.parts = 3}, [=](auto&, auto s, auto row) {
+        return sign * offset * (1 + 1e-3 * static_cast<double>(row)) + (offset < 1e6 ? static_cast<double>(s) : 0.0);
+      });
+}
+
 /// Two of them with numbers in O, for kernels that may read it if it is finite.
 void add_unread_parts(merge_list& to) {
   for (std::int64_t const parts : {1, 2, 5})
@@ -131,6 +140,7 @@ std::vector<audit_case> merge_cases(case_options const& options) {
   merge_list list(options);
   add_numbers_of_parts(list);
   add_distances(list);
+  add_offsets(list);
   add_unread_parts(list);
   add_wrong_numbers(list);
   add_strides(list);

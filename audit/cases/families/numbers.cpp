@@ -180,6 +180,22 @@ void add_scales(case_list& to) {
   }
 }
 
+/// Every band, mask, bias and sink beside a scale that is negative, 0, small or large: a stand-in for −∞ that is
+/// multiplied by the scale, or a maximum taken before it, shows.
+void add_scales_beside(case_list& to) {
+  for (double const scale : {-0.5, 0.0, 1e-4, 64.0})
+    for (feature const beside :
+         {feature::causal, feature::window, feature::mask, feature::padding, feature::bias, feature::alibi,
+          feature::hiding_bias, feature::softcap, feature::sink, feature::lengths}) {
+      std::string const name = fmt::format("{:g}-beside-{}", scale, row_of(beside).name);
+      auto random = to.random("scale", name);
+      call_form form{.size = {2, 2, 2, 19, 19, 16, 16}, .length = 7};
+      form.options.add(feature::scale), form.options.add(beside);
+      form.scale = scale;
+      to.add("scale", name, draft_of(form, to.type(), random));
+    }
+}
+
 }  // namespace
 
 void add_numbers(case_list& to) {
@@ -188,6 +204,7 @@ void add_numbers(case_list& to) {
   add_large_scores(to);
   add_value_range(to);
   add_scales(to);
+  add_scales_beside(to);
 }
 
 }  // namespace attest::audit

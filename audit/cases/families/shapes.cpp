@@ -5,6 +5,7 @@
 
 #include "audit/cases/families/shared_values.hpp"
 #include "audit/cases/random.hpp"
+#include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 namespace {
@@ -57,6 +58,29 @@ void add_tails(case_list& to) {
   plain("no-head-dimension", {1, 1, 1, 3, 5, 0, 4});
 }
 
+/// As many batch entries, heads or queries as a number of 15 or 16 bits holds, one fewer, and one more; everything
+/// else is as small as it can be. A few rows are judged: the first ones, the last ones and some between.
+void add_large_counts(case_list& to) {
+  auto const ask = [&](std::string const& name, problem::sizes const& s) {
+    auto random = to.random("tails", name);
+    audit_case& made = to.add("tails", name, gaussian(s, to.type(), random));
+    made.rows = sampled_rows(s, 96, random);
+    for (std::int64_t const at : {0x7ffe, 0x7fff, 0x8000, 0xfffe, 0xffff, 0x10000})
+      if (std::int64_t const all = s.b * s.hq * s.n; at < all)
+        made.rows.push_back({at / (s.hq * s.n), at / s.n % s.hq, at % s.n});
+    put_in_order(made.rows);
+    made.once = true;
+  };
+  for (std::int64_t const count : {0x8000, 0xffff, 0x10000, 0x10001}) {
+    if (to.options().quick && count != 0x10001) continue;
+    ask(fmt::format("batch{}", count), {count, 1, 1, 1, 1, 1, 1});
+    ask(fmt::format("heads{}", count), {1, count, count, 1, 1, 1, 1});
+    ask(fmt::format("queries{}", count), {1, 1, 1, count, 1, 1, 1});
+    ask(fmt::format("keys{}", count), {1, 1, 1, 1, count, 1, 1});
+  }
+  ask("batch257-heads256", {257, 256, 1, 1, 1, 1, 1});
+}
+
 void add_strides(case_list& to) {
   problem::sizes const square{2, 2, 2, 16, 16, 8, 8}, s{2, 2, 2, 5, 11, 6, 7};
   auto alone = to.random("strides", "alone");
@@ -106,6 +130,7 @@ void add_strides(case_list& to) {
 
 void add_shapes(case_list& to) {
   add_tails(to);
+  add_large_counts(to);
   add_strides(to);
 }
 

@@ -50,6 +50,18 @@ void add_biases(case_list& to) {
   with_bias("normal" + named_sizes(odd), odd, "full", normal);
   with_bias("alibi" + named_sizes(odd), odd, "full", alibi);
   with_bias("minus-infinity" + named_sizes(odd), odd, "full", some_minus_infinity);
+  // A bias in f32 beside tensors of 16 bits: numbers near 64 that 16 bits would round by up to a quarter.
+  if (problem::size_of(to.type()) != 2) return;
+  for (std::string_view const form : {"full", "1hnm", "b11m"}) {
+    std::string const name = fmt::format("f32-{}", form);
+    auto random = to.random("bias", name);
+    problem_draft draft = gaussian(s, to.type(), random);
+    draft.bias = owned_tensor::compact(
+        problem::element_type::f32,
+        {has_axis(form, 'b') ? s.b : 1, has_axis(form, 'h') ? s.hq : 1, has_axis(form, 'n') ? s.n : 1, s.m});
+    fill(*draft.bias, [&](auto...) { return 62 + 4 * random.uniform(); });
+    to.add("bias", name, std::move(draft));
+  }
 }
 
 void add_masks(case_list& to) {
@@ -180,6 +192,12 @@ void add_heads(case_list& to) {
   struct grouping {
     std::int64_t hq, hk;
   };
+  // Groups of one query that are no square, no power of two, no multiple of 8, or larger than a tile of queries.
+  for (auto const& [hq, hk] : {grouping{6, 2}, grouping{12, 3}, grouping{20, 1}, grouping{25, 1}, grouping{48, 2}}) {
+    std::string const name = fmt::format("hq{}-hk{}-n1-m40", hq, hk);
+    auto random = to.random("heads", name);
+    to.add("heads", name, gaussian({2, hq, hk, 1, 40, 16, 16}, to.type(), random));
+  }
   for (auto const& [hq, hk] : {grouping{4, 2}, grouping{6, 1}, grouping{6, 3}, grouping{8, 8}}) {
     std::string const name = fmt::format("hq{}-hk{}", hq, hk);
     auto random = to.random("heads", name);
