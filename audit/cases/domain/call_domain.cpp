@@ -26,9 +26,11 @@ bool call_domain::takes(problem::sizes const& s) const {
 }
 
 bool call_domain::takes(problem_draft const& p, problem::sizes const& s) const {
-  bool const scaled = scale == scales::any || !p.scale || (scale == scales::positive && *p.scale > 0);
+  bool const scaled =
+      scale == scales::any || (p.scale ? scale != scales::standard && *p.scale > 0 : scale != scales::stated);
   band_form const form = band_form_of(p, s);
-  bool const banded = takes(form) || (s.n == s.m && form == band_form::top_left && takes(band_form::bottom_right)) ||
+  bool const is_square = s.n == s.m && form == band_form::top_left;
+  bool const banded = takes(form) || (is_square && (takes(band_form::bottom_right) || takes(band_form::square))) ||
                       (form != band_form::none && form != band_form::window && takes(band_form::diagonal));
   return scaled && banded && takes(s);
 }

@@ -20,8 +20,9 @@ enum class band_form : std::uint8_t {
   bottom_right,  ///< query i sees keys up to m − n + i
   diagonal,      ///< query i sees keys up to i + diagonal, for any diagonal
   window,        ///< a bound on the left, or one above 0 on the right
+  square,        ///< of a domain, not of a call: query i sees keys up to i, where n = m alone
 };
-inline constexpr std::size_t band_form_count = static_cast<std::size_t>(band_form::window) + 1;
+inline constexpr std::size_t band_form_count = static_cast<std::size_t>(band_form::square) + 1;
 
 /// The band of a problem of rank 4. With n = m, top-left and bottom-right are one form; it is called top-left.
 band_form band_form_of(problem::parameters const& p, problem::sizes const& s) noexcept;
@@ -35,7 +36,12 @@ struct call_domain {
     paired,  ///< dv = value_width[at] for d = d.listed[at]
   };
   enum class lengths : std::uint8_t { any, equal, no_more_queries };  ///< n = m; n ≤ m
-  enum class scales : std::uint8_t { any, positive, standard };       ///< standard: 1/√d alone
+  enum class scales : std::uint8_t {
+    any,
+    positive,
+    standard,  ///< 1/√d, which no call states
+    stated,    ///< positive, and every call states it
+  };
 
   size_set d{};
   value_widths dv = value_widths::any;
@@ -43,7 +49,7 @@ struct call_domain {
   size_set n{}, m{};
   lengths queries = lengths::any;
   size_set batch{}, kv_heads{}, group{};  ///< group: hq/hk
-  bool bands[band_form_count]{true, true, true, true, true};
+  bool bands[band_form_count]{true, true, true, true, true, true};  ///< `square` is part of top-left and bottom-right
   scales scale = scales::any;
   friend bool operator==(call_domain const&, call_domain const&) = default;
 
@@ -57,7 +63,8 @@ struct call_domain {
 
   /// "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0"; empty for everything.
   std::string text() const;
-  /// Reads text(). Words in any order, separated by spaces; an axis that is not named takes everything.
+  /// Reads text(). Words in any order, separated by spaces; an axis that is not named takes everything. "n%128" has no
+  /// 0, unless "n>=0" is said, too.
   static problem::result<call_domain> of_text(std::string_view text);
 };
 

@@ -1,7 +1,9 @@
 // The domain as text, in both directions.
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <ranges>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,7 +18,8 @@ namespace {
 using problem::error;
 using problem::error_code;
 
-constexpr std::string_view forms_of_bands[band_form_count]{"none", "top-left", "bottom-right", "diagonal", "window"};
+constexpr std::string_view forms_of_bands[band_form_count]{"none",     "top-left", "bottom-right",
+                                                           "diagonal", "window",   "square"};
 
 struct named_axis {
   std::string_view name;
@@ -33,7 +36,7 @@ std::vector<std::string> words_of(std::string_view name, size_set const& sizes) 
     return words;
   }
   if (sizes.granule > 1) words.push_back(fmt::format("{}%{}", name, sizes.granule));
-  if (sizes.least > 0) words.push_back(fmt::format("{}>={}", name, sizes.least));
+  if (sizes.least != (sizes.granule > 1 ? sizes.granule : 0)) words.push_back(fmt::format("{}>={}", name, sizes.least));
   if (sizes.most < size_set::unbounded) words.push_back(fmt::format("{}<={}", name, sizes.most));
   return words;
 }
@@ -116,8 +119,10 @@ class domain_reader {
     }
     auto const size = size_in(said.value);
     if (!size) return "has no size; write n%128, n>=1 or n<=4096";
-    if (said.relation == "%" && *size > 0) into.granule = *size;
-    else if (said.relation == ">=") into.least = *size;
+    if (said.relation == "%" && *size > 0) {
+      into.granule = *size;
+      if (!least_said_.contains(&into)) into.least = *size > 1 ? *size : 0;
+    } else if (said.relation == ">=") into.least = *size, least_said_.insert(&into);
     else if (said.relation == "<=") into.most = *size;
     else return "has no relation that is known; they are =, %, >= and <=";
     return std::nullopt;
@@ -149,17 +154,21 @@ class domain_reader {
                            fmt::join(forms_of_bands, ", "));
       of_.bands[at - std::begin(forms_of_bands)] = true;
     }
+    bool& square = of_.bands[static_cast<std::size_t>(band_form::square)];
+    square = square || of_.takes(band_form::top_left) || of_.takes(band_form::bottom_right);
     return std::nullopt;
   }
 
   std::optional<std::string> scale(domain_word const& said) {
     if (said.relation == ">" && said.value == "0") of_.scale = call_domain::scales::positive;
     else if (said.relation == "=" && said.value == "default") of_.scale = call_domain::scales::standard;
-    else return "says no set of scales; write scale>0 or scale=default";
+    else if (said.relation == "=" && said.value == "stated") of_.scale = call_domain::scales::stated;
+    else return "says no set of scales; write scale>0, scale=default or scale=stated";
     return std::nullopt;
   }
 
   call_domain of_;
+  std::set<size_set const*> least_said_;
 };
 
 }  // namespace
@@ -174,11 +183,14 @@ std::string call_domain::text() const {
     if (axis.name == "n" && queries != lengths::any) words.emplace_back(queries == lengths::equal ? "m=n" : "m>=n");
   }
   std::vector<std::string_view> taken;
+  bool const is_part = takes(band_form::top_left) || takes(band_form::bottom_right);  // `square`, of either
   for (std::size_t at = 0; at < band_form_count; ++at)
-    if (bands[at]) taken.push_back(forms_of_bands[at]);
-  if (taken.size() < band_form_count) words.push_back(fmt::format("causal={}", fmt::join(taken, ",")));
+    if (bands[at] && !(is_part && at == static_cast<std::size_t>(band_form::square)))
+      taken.push_back(forms_of_bands[at]);
+  if (!std::ranges::all_of(bands, std::identity{})) words.push_back(fmt::format("causal={}", fmt::join(taken, ",")));
   if (scale == scales::positive) words.emplace_back("scale>0");
   if (scale == scales::standard) words.emplace_back("scale=default");
+  if (scale == scales::stated) words.emplace_back("scale=stated");
   return fmt::format("{}", fmt::join(words, " "));
 }
 
