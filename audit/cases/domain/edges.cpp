@@ -56,7 +56,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain cons
 std::vector<std::optional<feature>> edge_bands(call_domain const& domain, bool square) {
   std::vector<std::optional<feature>> all;
   if (domain.takes(band_form::none)) all.emplace_back();
-  if (domain.takes(band_form::bottom_right) || (square && domain.takes(band_form::top_left)))
+  if (domain.takes(band_form::bottom_right) || (square && domain.takes(band_form::square)))
     all.emplace_back(feature::causal);
   if (domain.takes(band_form::top_left) && !square) all.emplace_back(feature::causal_top_left);
   return all;

@@ -200,6 +200,8 @@ class fitter {
     if (domain_.scale == call_domain::scales::standard) {
       by.scale.reset();
       by.times *= std::abs(of_call) / standard;
+    } else if (!p.scale && domain_.scale == call_domain::scales::stated) {
+      by.scale = of_call;
     } else if (!p.scale && by.d != s.d) {
       std::uint64_t const drawn = random_stream(0, by.name).bits();
       if (is_one_of(asked_.check, of_any_scale) && drawn % 2 == 0) by.times = of_call / standard;

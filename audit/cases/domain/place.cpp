@@ -7,7 +7,6 @@
 namespace attest::audit {
 namespace {
 
-
 /// What a call needs of a band: no bound, one on the right at this diagonal, or its own band with both bounds.
 struct needed_band {
   band_form form = band_form::none;  ///< none, diagonal or window
@@ -23,10 +22,10 @@ needed_band needed(problem::sizes const& s, problem::band const& band, bool take
   return {band_form::diagonal, std::min(diagonal + std::min(band.right, all), all)};
 }
 
-/// The first members of a set from `least` on, and those from `least + more` on.
-std::vector<std::int64_t> members(size_set const& of, std::int64_t least, std::int64_t more) {
+/// The first three members of a set from each of these sizes on.
+std::vector<std::int64_t> members(size_set const& of, std::initializer_list<std::int64_t> starts) {
   std::vector<std::int64_t> found;
-  for (std::int64_t const start : {least, least + more}) {
+  for (std::int64_t const start : starts) {
     auto next = of.at_least(start);
     for (int count = 0; next && count < 3; ++count) {
       found.push_back(*next);
@@ -53,9 +52,9 @@ std::optional<placement> under(band_form form, needed_band const& need, problem:
     at.band = own;
     return at;
   }
-  std::int64_t const diagonal = form == band_form::top_left       ? 0
-                                : form == band_form::bottom_right ? m - n
-                                                                  : need.diagonal;
+  std::int64_t const diagonal = form == band_form::top_left || form == band_form::square ? 0
+                                : form == band_form::bottom_right                        ? m - n
+                                                                                         : need.diagonal;
   // Key keys_before + j is visible from query rows_before + i iff j − i ≤ diagonal + rows_before − keys_before.
   std::int64_t const shift = need.diagonal - diagonal;
   at.rows_before = std::max<std::int64_t>(shift, 0), at.keys_before = std::max<std::int64_t>(-shift, 0);
@@ -80,7 +79,8 @@ std::vector<band_form> forms_for(needed_band const& need, problem::sizes const& 
     add(band_form::window);
     return forms;
   }
-  for (band_form const form : {band_form::top_left, band_form::bottom_right, band_form::diagonal}) add(form);
+  for (band_form const form : {band_form::top_left, band_form::bottom_right, band_form::diagonal, band_form::square})
+    add(form);
   return forms;
 }
 
@@ -97,23 +97,15 @@ problem::result<placement> placed(problem::sizes const& s, problem::band const& 
   std::int64_t const more = std::abs(need.diagonal) + std::abs(s.m - s.n);
   std::optional<placement> best;
   auto const cost = [](placement const& of) { return std::pair(of.keys_before > 0, of.n * of.m); };
-  for (std::int64_t const n : members(domain.n, s.n, more))
-    for (std::int64_t const m : members(domain.m, s.m, more))
+  std::int64_t const square = std::max(s.n, s.m);
+  for (std::int64_t const n : members(domain.n, {s.n, s.n + more, square, square + more}))
+    for (std::int64_t const m : members(domain.m, {s.m, s.m + more, square, square + more}))
       for (band_form const form : forms) {
         if (!admits(domain, n, m)) continue;
+        if (form == band_form::square && n != m) continue;
         auto const at = under(form, need, s, band, n, m);
         if (at && (!best || cost(*at) < cost(*best))) best = at;
       }
-  if (!best && domain.queries != call_domain::lengths::any) {
-    // Lengths that must fit each other: the larger of the two decides.
-    std::int64_t const least = std::max(s.n, s.m);
-    for (std::int64_t const start : {least, least + more})
-      if (auto const m = domain.m.at_least(start))
-        if (auto const n = domain.queries == call_domain::lengths::equal ? m : domain.n.at_least(s.n);
-            n && admits(domain, *n, *m))
-          for (band_form const form : forms)
-            if (auto const at = under(form, need, s, band, *n, *m); at && (!best || cost(*at) < cost(*best))) best = at;
-  }
   if (!best)
     return not_in_domain(!domain.n.at_least(s.n)   ? "more queries than the domain takes"
                          : !domain.m.at_least(s.m) ? "more keys than the domain takes"
