@@ -1,6 +1,7 @@
 // Drawn cases: every seed draws shapes, features, layouts and thread counts of its own, endlessly and numbered.
 #pragma once
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/forms/support.hpp"
 #include "audit/cases/random.hpp"
@@ -13,6 +14,7 @@ struct shape_limits {
   call_cost call{.bytes = std::int64_t{1} << 28, .products = std::int64_t{1} << 26};  ///< of one call
   std::int64_t judged_products = std::int64_t{1} << 23;  ///< of the rows of one call that are judged
   support answers{};
+  call_domain domain{};  ///< the calls that the kernel takes
 };
 
 /// The most rows of a call whose judging costs no more than `products` multiplications, at least 4.
