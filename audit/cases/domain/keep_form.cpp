@@ -1,0 +1,110 @@
+#include "audit/cases/domain/keep_form.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace attest::audit {
+namespace {
+
+/// A member of both sets near x: the least above, else the greatest below, else that of `one`.
+std::int64_t near_in_both(size_set const& one, size_set const& other, std::int64_t x) {
+  constexpr int most_steps = 1 << 10;
+  auto const search = [&](auto const next) -> std::optional<std::int64_t> {
+    std::optional<std::int64_t> at = x;
+    for (int step = 0; at && step < most_steps; ++step) {
+      at = (one.*next)(*at);
+      if (!at || other.has(*at)) return at;
+      at = (other.*next)(*at);
+    }
+    return std::nullopt;
+  };
+  if (auto const up = search(&size_set::at_least)) return *up;
+  return search(&size_set::at_most).value_or(one.near(x));
+}
+
+void keep_lengths(call_domain const& domain, problem::sizes& s) {
+  if (domain.queries == call_domain::lengths::equal) {
+    s.n = s.m = near_in_both(domain.m, domain.n, s.m);
+    return;
+  }
+  s.n = domain.n.near(s.n), s.m = domain.m.near(s.m);
+  if (domain.queries == call_domain::lengths::any || s.n <= s.m) return;
+  if (auto const longer = domain.m.at_least(s.n)) s.m = *longer;
+  else s.n = domain.n.at_most(s.m).value_or(s.n);
+}
+
+void keep_widths(call_domain const& domain, problem::sizes& s) {
+  if (auto const both = domain.widths(s.d, s.dv)) {
+    std::tie(s.d, s.dv) = *both;
+    return;
+  }
+  s.d = domain.d.near(s.d);
+  if (domain.dv == call_domain::value_widths::same) s.dv = s.d;
+  if (domain.dv == call_domain::value_widths::paired) {
+    auto const at = std::ranges::find(domain.d.listed, s.d) - domain.d.listed.begin();
+    s.dv = domain.value_width[static_cast<std::size_t>(at)];
+  }
+}
+
+void keep_heads(call_domain const& domain, problem::sizes& s) {
+  std::int64_t const group = domain.group.near(s.hq / s.hk), heads = domain.kv_heads.near(s.hk);
+  s.b = domain.batch.near(heads > 0 && heads < s.hk ? s.b * (s.hk / heads) : s.b);
+  s.hk = heads, s.hq = heads * group;
+}
+
+bool takes_band(call_domain const& domain, call_form const& form) {
+  problem_draft band;
+  band.band = band_of(form);
+  call_domain bands;
+  std::ranges::copy(domain.bands, bands.bands);
+  return bands.takes(band, form.size);
+}
+
+void set_band(call_form& form, std::optional<feature> band) {
+  for (feature_row const& row : feature_table())
+    if (row.group == feature_group::band) form.options.remove(row.id);
+  if (band) form.options.add(*band);
+}
+
+void keep_band(call_domain const& domain, call_form& form) {
+  using enum feature;
+  if (takes_band(domain, form)) return;
+  form.diagonal.reset();
+  if (takes_band(domain, form)) return;
+  bool const ends_at_query = form.options.has(causal) || form.options.has(causal_top_left) || form.options.has(window);
+  std::optional<feature> const near[]{std::nullopt, causal, causal_top_left, std::nullopt, window, symmetric_window};
+  for (std::size_t at = ends_at_query ? 1 : 0; at < std::size(near); ++at) {
+    set_band(form, near[at]);
+    if (takes_band(domain, form)) return;
+  }
+}
+
+/// Requires  all else is in the domain
+void keep_scale(call_domain const& domain, call_form& form) {
+  if (takes(domain, form)) return;
+  bool const opposite = domain.scale == call_domain::scales::positive && form.scale && *form.scale < 0;
+  if (opposite) form.scale = -*form.scale;
+  else form.options.remove(feature::scale), form.scale.reset();
+}
+
+}  // namespace
+
+bool takes(call_domain const& domain, call_form const& form) {
+  problem_draft call;
+  call.band = band_of(form);
+  if (form.options.has(feature::scale)) call.scale = form.scale.value_or(1);
+  return domain.takes(call, form.size);
+}
+
+void keep_to(call_domain const& domain, call_form& form) {
+  if (takes(domain, form)) return;
+  keep_heads(domain, form.size);
+  keep_lengths(domain, form.size);
+  keep_widths(domain, form.size);
+  form.length = std::min(form.length, std::max<std::int64_t>(form.size.m, 1));
+  form.memory.overlap = std::min({form.memory.overlap, form.size.d, form.size.dv});
+  keep_band(domain, form);
+  keep_scale(domain, form);
+}
+
+}  // namespace attest::audit

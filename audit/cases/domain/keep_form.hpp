@@ -1,0 +1,19 @@
+// Forms of calls inside the domain of a kernel.
+#pragma once
+
+#include "audit/cases/domain/call_domain.hpp"
+#include "audit/cases/forms/call_form.hpp"
+
+namespace attest::audit {
+
+/// Is the call of this form in the domain?
+bool takes(call_domain const& domain, call_form const& form);
+
+/// Moves a form to a near one in the domain: each size to the next member above it, or to the greatest if there is no
+/// such member. Kv heads that it does not take become batch entries. A band becomes the nearest one that it takes; a
+/// scale that it does not take becomes its opposite or the default.
+/// Requires  sizes that are valid, hq a multiple of hk > 0
+/// Ensures   takes(domain, form) if the domain has a call at all; an unchanged form if the domain takes it
+void keep_to(call_domain const& domain, call_form& form);
+
+}  // namespace attest::audit
