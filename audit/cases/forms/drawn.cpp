@@ -1,72 +1,17 @@
 #include "audit/cases/forms/drawn.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/forms/drawn_sizes.hpp"
 #include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 namespace {
-
-template <class T, std::size_t N>
-T one_of(T const (&all)[N], random_stream& random) {
-  return all[random.below(static_cast<std::int64_t>(N))];
-}
-
-/// Log-uniform on 1 … most.
-std::int64_t log_uniform(std::int64_t most, random_stream& random) {
-  double const drawn = std::exp(random.uniform() * std::log(static_cast<double>(most) + 1));
-  return std::clamp(static_cast<std::int64_t>(drawn), std::int64_t{1}, most);
-}
-
-constexpr std::int64_t largest_length = 16384, largest_width = 576, most_heads = 512;
-
-/// A number of queries or keys.
-std::int64_t drawn_length(random_stream& random) {
-  constexpr std::int64_t tiles[]{8, 16, 32, 48, 64, 80, 96, 112, 128, 192, 256};
-  if (random.below(64) == 0) return 0;
-  std::int64_t const beside = random.below(3) - 1;
-  switch (random.below(4)) {
-    case 0: return std::min(one_of(tiles, random) * (1 + random.below(4)) + beside, largest_length);
-    case 1: return std::min((std::int64_t{1} << random.below(15)) + beside, largest_length);
-    default: return log_uniform(largest_length, random);
-  }
-}
-
-std::int64_t drawn_width(random_stream& random) {
-  constexpr std::int64_t usual[]{8, 16, 32, 40, 48, 64, 64, 72, 80, 96, 112, 128, 128, 160, 192, 256, 512, 576};
-  return random.below(2) == 0 ? one_of(usual, random) : log_uniform(largest_width, random);
-}
-
-void draw_heads(problem::sizes& s, random_stream& random) {
-  std::int64_t const both = log_uniform(most_heads, random);
-  s.b = log_uniform(both, random);
-  s.hq = std::max<std::int64_t>(both / s.b, 1);
-  std::vector<std::int64_t> groups;
-  for (std::int64_t group = 1; group <= s.hq; ++group)
-    if (s.hq % group == 0) groups.push_back(group);
-  std::int64_t const group =
-      random.below(2) == 0 ? 1 : groups[static_cast<std::size_t>(random.below(std::ssize(groups)))];
-  s.hk = s.hq / group;
-}
-
-problem::sizes drawn_sizes(random_stream& random) {
-  problem::sizes s;
-  draw_heads(s, random);
-  s.m = drawn_length(random);
-  std::int64_t const how = random.below(8);
-  s.n = how < 2    ? 1
-        : how == 2 ? s.m
-        : how == 3 ? std::max<std::int64_t>(s.m + 2 * random.below(2) - 1, 0)
-                   : drawn_length(random);
-  s.d = drawn_width(random);
-  s.dv = random.below(4) == 0 ? drawn_width(random) : s.d;
-  return s;
-}
 
 feature_set drawn_options(random_stream& random) {
   constexpr std::int64_t counts[]{0, 0, 1, 1, 2, 3};
@@ -169,11 +114,12 @@ memory_form drawn_memory(problem::sizes const& s, random_stream& random) {
 }
 
 /// More than 2³¹ scores, where offsets of 32 bits overflow, in as few multiplications as the kernel answers.
-call_form many_scores(support const& answers, random_stream& random) {
+call_form many_scores(shape_limits const& limits, random_stream& random) {
   std::int64_t const heads = std::int64_t{8} << random.below(7);
   std::int64_t const queries = (std::int64_t{1} << 31) / heads / largest_length + 1;
   call_form form{.size = {1, heads, heads, queries, largest_length, 1, 1}};
-  keep_to(answers, form);
+  keep_to(limits.answers, form);
+  keep_to(limits.domain, form);
   return form;
 }
 
@@ -194,19 +140,32 @@ audit_case single(call_form const& form, problem::element_type type, shape_limit
   return made;
 }
 
+/// The smallest plain call.
+call_form least_form(call_domain const& domain) {
+  call_form least{.size = {1, 1, 1, 1, 1, 8, 8}, .length = 1};
+  keep_to(domain, least);
+  return least;
+}
+
 /// Small calls one after the other on one kernel: a few others, the judged one, and that one again.
 audit_case sequence(problem::element_type type, shape_limits const& limits, random_stream& random) {
-  call_cost const small{.bytes = 1 << 20, .products = small_products};
-  audit_case made = single(drawn_form(random, type, small, limits.answers), type, limits, random);
+  // Four times the smallest call leaves a choice.
+  auto const [bytes, products] = cost_of(least_form(limits.domain), type);
+  call_cost const small{.bytes = std::max<std::int64_t>(1 << 20, 4 * bytes),
+                        .products = std::max<std::int64_t>(small_products, 4 * products)};
+  auto const drawn = [&] { return drawn_form(random, type, small, limits.answers, limits.domain); };
+  audit_case made = single(drawn(), type, limits, random);
   made.once = false;
   for (std::int64_t before = 1 + random.below(4); before > 0; --before) {
-    call_form const other = drawn_form(random, type, small, limits.answers);
+    call_form const other = drawn();
     made.further.push_back({.is = relation::warm_up,
                             .problem = owned_problem::of_valid(draft_of(other, type, random)),
                             .says = "a call before",
                             .threads = other.threads});
   }
-  for (int again = 0; again < 40; ++again) made.must_equal(made.problem, "the same call again");
+  std::int64_t const cost = std::max<std::int64_t>(cost_of(*made.form, type).products, 1);
+  std::int64_t const repeats = std::clamp<std::int64_t>(40 * small_products / cost, 4, 40);
+  for (std::int64_t again = 0; again < repeats; ++again) made.must_equal(made.problem, "the same call again");
   for (further_call& call : made.further)
     if (call.is == relation::same_bits) call.threads = made.threads, call.memory = made.memory;
   return made;
@@ -219,8 +178,8 @@ std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcep
   return std::max<std::int64_t>(products / row, 4);
 }
 
-call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit,
-                     support const& answers) {
+call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers,
+                     call_domain const& domain) {
   constexpr std::int32_t threads[]{0, 0, 0, 1, 2, 3, 4, 8, 16, 64};
   constexpr value_form values[]{value_form::gaussian, value_form::digits, value_form::pointed};
   call_form form;
@@ -228,15 +187,20 @@ call_form drawn_form(random_stream& random, problem::element_type type, call_cos
   form.values = one_of(values, random);
   form.options = drawn_options(random);
   for (int tries = 0; tries < 256; ++tries) {
-    form.size = drawn_sizes(random);
+    form.size = drawn_sizes(domain, random);
     form.length = log_uniform(std::max<std::int64_t>(form.size.m, 1), random);
     keep_to(answers, form);
+    if (!takes(domain, form)) {  // what its sizes bring may be refused, and what is plain may lie outside
+      keep_to(domain, form);
+      keep_to(answers, form);
+      if (!takes(domain, form)) continue;
+    }
     draw_axes(answers, form, random);
     if (admits(limit, cost_of(form, type))) return form;
   }
-  form.size = {1, 1, 1, 1, 1, 8, 8}, form.options = {}, form.length = 1;
-  form.mask_over.reset(), form.bias_over.reset();
-  return form;
+  call_form least = least_form(domain);
+  least.threads = form.threads, least.values = form.values;
+  return least;
 }
 
 audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64_t number, shape_limits const& limits) {
@@ -247,8 +211,8 @@ audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64
   else if (number % 8 != 0) limit.products = std::min(limit.products, medium_products);
   auto const form = [&] {
     if (number % 256 == 128)
-      if (call_form const many = many_scores(limits.answers, random); admits(limit, cost_of(many, type))) return many;
-    call_form drawn = drawn_form(random, type, limit, limits.answers);
+      if (call_form const many = many_scores(limits, random); admits(limit, cost_of(many, type))) return many;
+    call_form drawn = drawn_form(random, type, limit, limits.answers, limits.domain);
     if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
     return drawn;
   };

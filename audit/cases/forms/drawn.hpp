@@ -22,14 +22,17 @@ std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcep
 
 /// The form of draw `number`: log-uniform in n, m ∈ [0, 16384], d, dv ∈ [1, 576], b·hq ∈ [1, 512], one number of two
 /// at the edge of a tile or of a power of two or a usual head size; up to three options, drawn from different groups;
-/// a mask or bias with the axes of its feature or any others; threads of {0, 1, 2, 3, 4, 8, 16, 64}.
-/// Ensures   cost_of(result) is within the limit, and the kernel answers its features, alone and two at a time
-call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers);
+/// a mask or bias with the axes of its feature or any others; threads of {0, 1, 2, 3, 4, 8, 16, 64}. In a domain, sizes
+/// of it: any of a list; its first multiples, its greatest, log-uniform ones.
+/// Ensures   takes(domain, result); cost_of(result) is within the limit, or the result is the smallest call; the kernel
+///           answers its features, alone and two at a time
+call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers,
+                     call_domain const& domain = {});
 
 /// The case of draw `number` ≥ 1 of this seed: "drawn/NUMBER". Every second one is a sequence of small calls: others
 /// before the judged one, then that one again, whose bits must not change. Of the rest one in four may cost
 /// limits.call, one in 64 ten times its products, the others 2²⁶ products. Ensures   the same case for the same
-/// arguments
+/// arguments; every call is in limits.domain
 audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64_t number, shape_limits const& limits);
 
 }  // namespace attest::audit
