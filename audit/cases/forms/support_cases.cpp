@@ -1,7 +1,10 @@
 #include "audit/cases/forms/support_cases.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/random.hpp"
 
 namespace attest::audit {
@@ -11,17 +14,59 @@ constexpr problem::sizes plain_sizes{2, 4, 4, 24, 24, 16, 16};
 /// Of the shapes of masks and biases: more keys than a kernel takes in its first step.
 constexpr problem::sizes several_blocks{2, 2, 2, 72, 72, 16, 16};
 
-void add(call_form& form, feature one) {
+call_form plain_form(call_domain const& domain) {
+  call_form plain{.size = plain_sizes, .length = 9};
+  keep_to(domain, plain);
+  return plain;
+}
+
+/// Gives the form a feature, in sizes near the domain.
+void add(call_domain const& domain, call_form& form, feature one) {
+  auto& [b, hq, hk, n, m, d, dv] = form.size;
   switch (one) {
-    case feature::grouped: form.size.hk = 2; return;
-    case feature::value_width: form.size.dv = form.size.d == 16 ? 8 : 12; return;
-    case feature::odd_width:
-      form.size.dv = form.size.dv == form.size.d ? 12 : 4;
-      form.size.d = 12;
+    case feature::grouped:
+      if (hk > 1) hk /= 2;
+      else hq *= 2;
       return;
-    case feature::unequal: form.size.n = 7; return;
-    default: form.options.add(one);
+    case feature::value_width: dv = std::max<std::int64_t>(d / 16 * 8, 8); return;
+    case feature::odd_width: {
+      auto const odd = std::ranges::find_if(domain.d.listed, [](std::int64_t x) { return x % 8 != 0; });
+      dv = dv == d ? 12 : 4;
+      d = odd == domain.d.listed.end() ? 12 : *odd;
+      return;
+    }
+    case feature::unequal:
+      n = domain.n.near(7);
+      if (n == m) m = domain.m.near(m + 1);
+      return;
+    default:
+      if (row_of(one).group == feature_group::band)
+        for (feature_row const& row : feature_table())
+          if (row.group == feature_group::band) form.options.remove(row.id);
+      form.options.add(one);
   }
+}
+
+/// Do these features name bands of the domain? Both forms of causal are one where n = m, which is called causal.
+bool names_bands(feature_set const& wanted, call_domain const& domain) {
+  if (domain.queries == call_domain::lengths::equal) return !wanted.has(feature::causal_top_left);
+  bool const any = domain.takes(band_form::diagonal);
+  return (!wanted.has(feature::causal) || any || domain.takes(band_form::bottom_right)) &&
+         (!wanted.has(feature::causal_top_left) || any || domain.takes(band_form::top_left));
+}
+
+/// The form with these features, in the domain. Returns nothing if no call of the domain is that one: another feature
+/// would come with them, or one of them is lost.
+std::optional<call_form> form_with(feature_set const& wanted, call_domain const& domain) {
+  if (!names_bands(wanted, domain)) return std::nullopt;
+  call_form const plain = plain_form(domain);
+  call_form form = plain;
+  wanted.each([&](feature one) { add(domain, form, one); });
+  keep_to(domain, form);
+  feature_set const always = plain.features(), has = form.features();
+  bool shows = (has | always) == (wanted | always);
+  wanted.each([&](feature one) { shows = shows && has.has(one) && !always.has(one); });
+  return shows ? std::optional(form) : std::nullopt;
 }
 
 audit_case case_of(call_form const& form, std::string name, problem::element_type type, std::uint64_t seed) {
@@ -35,25 +80,23 @@ audit_case case_of(call_form const& form, std::string name, problem::element_typ
 
 }  // namespace
 
-std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed) {
-  call_form const plain{.size = plain_sizes, .length = 9};
-  std::vector<audit_case> cases{case_of(plain, "plain", type, seed)};
+std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed, call_domain const& domain) {
+  std::vector<audit_case> cases{case_of(plain_form(domain), "plain", type, seed)};
   for (feature_row const& first : feature_table()) {
-    call_form alone = plain;
-    add(alone, first.id);
-    cases.push_back(case_of(alone, std::string(first.name), type, seed));
+    if (auto const alone = form_with({first.id}, domain))
+      cases.push_back(case_of(*alone, std::string(first.name), type, seed));
     for (feature_row const& second : feature_table()) {
       if (second.id <= first.id || exclude(first.id, second.id)) continue;
-      call_form both = alone;
-      add(both, second.id);
-      cases.push_back(case_of(both, std::string(first.name) + "+" + std::string(second.name), type, seed));
+      if (auto const both = form_with({first.id, second.id}, domain))
+        cases.push_back(case_of(*both, std::string(first.name) + "+" + std::string(second.name), type, seed));
     }
   }
   for (feature const one : {feature::mask, feature::bias})
     for (broadcast_axes const& axes : all_axes) {
       call_form form{.size = several_blocks};
-      add(form, one);
+      form.options.add(one);
       axes_over(form, row_of(one).group) = axes;
+      keep_to(domain, form);
       std::string const name =
           fmt::format("{}-{}{}{}m", row_of(one).name, axes[0] ? 'b' : '1', axes[1] ? 'h' : '1', axes[2] ? 'n' : '1');
       cases.push_back(case_of(form, name, type, seed));
@@ -61,12 +104,15 @@ std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t 
   return cases;
 }
 
-void note_refusal(support& answers, call_form const& refused) {
+void note_refusal(support& answers, call_form const& refused, call_domain const& domain) {
   // A kernel that refuses one shape may answer the feature in others.
   if (refused.mask_over) return answers.refuse(feature_group::mask, *refused.mask_over);
   if (refused.bias_over) return answers.refuse(feature_group::bias, *refused.bias_over);
+  feature_set const always = plain_form(domain).features();
   std::vector<feature> shown;
-  refused.features().each([&](feature one) { shown.push_back(one); });
+  refused.features().each([&](feature one) {
+    if (!always.has(one)) shown.push_back(one);
+  });
   if (shown.size() == 1) answers.refuse(shown[0]);
   if (shown.size() == 2) answers.refuse(shown[0], shown[1]);
 }

@@ -4,16 +4,19 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/cases/forms/support.hpp"
 
 namespace attest::audit {
 
 /// One small case for the plain form, for each feature, and for each two features that do not exclude each other:
 /// "support/plain", "support/causal", "support/causal+softcap"; and a mask and a bias in every shape in which they
-/// broadcast: "support/mask-b11m", "support/bias-bhnm".
-std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed);
+/// broadcast: "support/mask-b11m", "support/bias-bhnm". In a domain, all at sizes of it; a feature that no call of it
+/// has, or that every call has (grouped heads where hq = 4·hk), has no case.
+std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed, call_domain const& domain = {});
 
-/// Notes that the kernel refused one of support_cases. One that shows more than two features is left out.
-void note_refusal(support& answers, call_form const& refused);
+/// Notes that the kernel refused one of support_cases. One that shows more than two features is left out; features that
+/// every call of the domain has do not count.
+void note_refusal(support& answers, call_form const& refused, call_domain const& domain = {});
 
 }  // namespace attest::audit
