@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "problem/checks.hpp"
 #include "problem/element_type.hpp"
 
@@ -111,18 +112,19 @@ struct scaled_shape {
   problem::sizes whole;  ///< the sizes of the row itself
   bool fits = false;     ///< false: even one query and one key of one group of one batch entry cost more than the limit
 
-  /// What was cut, for the report: "batch 256 → 4, queries 8192 → 301"; empty where the row is asked as it stands.
+  /// What was changed, for the report: "batch 256 → 4, queries 8192 → 301"; empty where the row is asked as it stands.
   std::string cut() const;
 };
 
 /// The row, cut until the limit admits it.
 ///
-/// Requires  sizes ≥ 1, hq a multiple of hk
+/// Requires  sizes ≥ 1, hq a multiple of hk; sizes in the domain
 /// Ensures   limit.admits(cost_of(result.shape)) == result.fits; nothing is cut from a row that the limit admits. Only
 ///           b, hq and hk together, n, m, and a mask's length where it was more than m, change, and none grows. A size
 ///           is below its whole only where those before it (b, heads, n) are 1, and is then the largest that fits.
-///           hq/hk, n ≤ m where it held, and every other field stay.
+///           hq/hk, n ≤ m where it held, and every other field stay. In a domain each size is the largest member below;
+///           the sizes stay in it.
 /// Cost      logarithmic in the sizes
-scaled_shape scaled(production_shape const& shape, shape_limit const& limit);
+scaled_shape scaled(production_shape const& shape, shape_limit const& limit, call_domain const& domain = {});
 
 }  // namespace attest::audit

@@ -51,7 +51,7 @@ shape_cost cost_of(production_shape const& shape) noexcept {
           .products = b * hq * n * m * (d + dv)};
 }
 
-scaled_shape scaled(production_shape const& shape, shape_limit const& limit) {
+scaled_shape scaled(production_shape const& shape, shape_limit const& limit, call_domain const& domain) {
   production_shape cut = shape;
   auto const fits = [&] { return limit.admits(cost_of(cut)); };
   auto& size = cut.size;
@@ -61,16 +61,22 @@ scaled_shape scaled(production_shape const& shape, shape_limit const& limit) {
     size.m = m;
     cut.mask.length = std::min(shape.mask.length, m);
   };
-  auto const cut_down = [&](std::int64_t whole, auto&& set) {
-    set(largest(whole, [&](std::int64_t x) {
+  bool const equal = domain.queries == call_domain::lengths::equal;
+  auto const cut_down = [&](std::int64_t whole, size_set const& members, std::int64_t least, auto&& set) {
+    std::int64_t const most = largest(whole, [&](std::int64_t x) {
       set(x);
       return fits();
-    }));
+    });
+    auto const member = members.at_most(most);
+    set(member && *member >= least ? *member : members.at_least(least).value_or(whole));
   };
-  cut_down(size.b, [&](std::int64_t b) { size.b = b; });
-  cut_down(size.hk, set_heads);
-  cut_down(size.n, [&](std::int64_t n) { size.n = n; });
-  cut_down(size.m, set_keys);
+  cut_down(size.b, domain.batch, 1, [&](std::int64_t b) { size.b = b; });
+  cut_down(size.hk, domain.kv_heads, 1, set_heads);
+  cut_down(size.n, domain.n, 1, [&](std::int64_t n) {
+    size.n = n;
+    if (equal) set_keys(n);
+  });
+  if (!equal) cut_down(size.m, domain.m, shape.size.n <= shape.size.m ? size.n : 1, set_keys);
   return {.shape = cut, .whole = shape.size, .fits = fits()};
 }
 
@@ -84,6 +90,8 @@ std::string scaled_shape::cut() const {
   add("key-value heads", whole.hk, shape.size.hk);
   add("queries", whole.n, shape.size.n);
   add("keys", whole.m, shape.size.m);
+  add("head size", whole.d, shape.size.d);
+  add("value width", whole.dv, shape.size.dv);
   return says;
 }
 
