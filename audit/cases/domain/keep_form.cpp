@@ -72,6 +72,10 @@ void keep_band(call_domain const& domain, call_form& form) {
   form.diagonal.reset();
   if (takes_band(domain, form)) return;
   bool const ends_at_query = form.options.has(causal) || form.options.has(causal_top_left) || form.options.has(window);
+  if (ends_at_query && domain.takes(band_form::square) && domain.n.has(form.size.m)) {
+    bool const slants = domain.takes(band_form::top_left) || domain.takes(band_form::bottom_right);
+    if (!slants) form.size.n = form.size.m;
+  }
   std::optional<feature> const near[]{std::nullopt, causal, causal_top_left, std::nullopt, window, symmetric_window};
   for (std::size_t at = ends_at_query ? 1 : 0; at < std::size(near); ++at) {
     set_band(form, near[at]);
@@ -82,9 +86,11 @@ void keep_band(call_domain const& domain, call_form& form) {
 /// Requires  all else is in the domain
 void keep_scale(call_domain const& domain, call_form& form) {
   if (takes(domain, form)) return;
-  bool const opposite = domain.scale == call_domain::scales::positive && form.scale && *form.scale < 0;
-  if (opposite) form.scale = -*form.scale;
-  else form.options.remove(feature::scale), form.scale.reset();
+  bool const stated = domain.scale != call_domain::scales::standard;
+  if (stated && form.scale && *form.scale < 0) form.scale = -*form.scale;
+  else form.scale.reset();
+  if (domain.scale == call_domain::scales::stated) form.options.add(feature::scale);
+  else if (!form.scale) form.options.remove(feature::scale);
 }
 
 }  // namespace

@@ -50,9 +50,10 @@ void add(call_domain const& domain, call_form& form, feature one) {
 /// Do these features name bands of the domain? Both forms of causal are one where n = m, which is called causal.
 bool names_bands(feature_set const& wanted, call_domain const& domain) {
   if (domain.queries == call_domain::lengths::equal) return !wanted.has(feature::causal_top_left);
-  bool const any = domain.takes(band_form::diagonal);
-  return (!wanted.has(feature::causal) || any || domain.takes(band_form::bottom_right)) &&
-         (!wanted.has(feature::causal_top_left) || any || domain.takes(band_form::top_left));
+  bool const any = domain.takes(band_form::diagonal), slants = any || domain.takes(band_form::top_left);
+  bool const square = domain.takes(band_form::square) && !slants;
+  return (!wanted.has(feature::causal) || any || square || domain.takes(band_form::bottom_right)) &&
+         (!wanted.has(feature::causal_top_left) || slants);
 }
 
 /// The form with these features, in the domain. Returns nothing if no call of the domain is that one: another feature

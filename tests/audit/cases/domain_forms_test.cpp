@@ -23,6 +23,7 @@ std::string const flash = "d=64,128 dv=d causal=none,bottom-right scale>0",
                   decoding = "d=128 dv=d n=1 group=1,4,8 causal=none",
                   latent = "d=576 dv=512 n=1,2 kv_heads=1 causal=none,bottom-right",
                   padded = "d%8 d>=8 d<=256 dv=d n>=1 m>=1 causal=none,top-left,bottom-right",
+                  square = "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
                   always_causal = "d=64 dv=d n%64 n>=64 m>=n m%128 m>=128 group=8 causal=bottom-right scale=default";
 
 shape_limits limits_in(std::string const& text) {
@@ -52,7 +53,7 @@ std::set<std::string> names_of(std::vector<audit_case> const& cases) {
 }  // namespace
 
 TEST_CASE("every call of a drawn case is in the domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
     shape_limits const limits = limits_in(text);
     for (std::int64_t number = 1; number <= 40; ++number) {
       audit_case const made = drawn_case(element_type::f32, 3, number, limits);
@@ -84,7 +85,7 @@ TEST_CASE("drawn forms meet each listed size, the edges and the multiples of a d
 }
 
 TEST_CASE("a kernel's features are learned at sizes of its domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
     shape_limits const limits = limits_in(text);
     for (audit_case const& shown : support_cases(element_type::f32, 1, limits.domain)) {
       INFO(text << "  " << shown.name << "  " << shown.form->text());
@@ -107,6 +108,8 @@ TEST_CASE("a kernel's features are learned at sizes of its domain", "[unit]") {
   // Every call has n ≠ m and dv ≠ d: they are no features of a question.
   CHECK((in_latent.contains("grouped") && in_latent.contains("grouped+causal") && in_latent.contains("mask")));
   CHECK_FALSE((in_latent.contains("value-width") || in_latent.contains("unequal-lengths")));
+  CHECK((names(square).contains("causal") && !names(square).contains("unequal-lengths+causal")));
+  CHECK_FALSE((names(square).contains("causal-top-left") || names(square).contains("scale")));
   CHECK((in_always.contains("plain") && in_always.contains("mask") && !in_always.contains("causal")));
   CHECK_FALSE((in_always.contains("grouped") || in_always.contains("scale")));
 }
@@ -122,7 +125,7 @@ TEST_CASE("a refusal says nothing of what every call of the domain has", "[unit]
 }
 
 TEST_CASE("production shapes move into the domain, and are asked once", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
     shape_limits limits = limits_in(text);
     for (feature const one : {feature::padding, feature::left_padding, feature::paged, feature::softcap})
       limits.answers.refuse(one);

@@ -24,6 +24,7 @@ std::vector<std::string> const domains{
     "d=576 dv=512 n=1,2 kv_heads=1 causal=none,bottom-right",
     "d%8 d>=8 d<=256 dv=d n>=1 m>=1 causal=none,top-left,bottom-right",
     "d=64 dv=64 n%64 n>=64 m>=n m%128 m>=128 causal=bottom-right scale=default",
+    "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
     "d=64,192 dv=64,128 batch=1 group=2,6 n>=3 m<=2048 causal=window",
 };
 
@@ -70,9 +71,13 @@ TEST_CASE("sizes move to the next members, kv heads to batch entries, bands and 
   CHECK_FALSE(has_any(kept("causal=none", odd_form()), feature_group::band));
   CHECK(kept("scale>0", odd_form()).scale == 2);
   CHECK_FALSE(kept("scale=default", odd_form()).options.has(feature::scale));
+  CHECK(kept("scale=stated", odd_form()).scale == 2);
+  call_form const square = kept("causal=none,square", odd_form());
+  CHECK((square.options.has(feature::causal) && square.size.n == square.size.m));
   call_form plain = odd_form();
   plain.options = {};
   CHECK(kept("causal=bottom-right", plain).options.has(feature::causal));
+  CHECK(kept("scale=stated", plain).options.has(feature::scale));
   plain.options = {feature::window};
   CHECK(kept("causal=none,bottom-right", plain).options.has(feature::causal));
   plain.options = {feature::symmetric_window};
