@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
@@ -109,7 +110,9 @@ std::vector<edge_form> edge_forms(call_domain const& domain) {
       forms.push_back({named(form, row.name), form});
     }
   }
-  // Two sizes of a group may be one.
+  for (edge_form& edge : forms) keep_to(domain, edge.form);
+  std::erase_if(forms, [&](edge_form const& edge) { return !takes(domain, edge.form); });
+  // Two wishes may be one call.
   std::ranges::stable_sort(forms, {}, &edge_form::name);
   forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());
   return forms;
