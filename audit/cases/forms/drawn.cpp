@@ -7,6 +7,7 @@
 
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/families/shared_values.hpp"
+#include "audit/cases/forms/drawn_numbers.hpp"
 #include "audit/cases/forms/drawn_sizes.hpp"
 #include "audit/cases/row_sample.hpp"
 
@@ -128,6 +129,7 @@ audit_case single(call_form const& form, problem::element_type type, shape_limit
   memory_form memory = drawn_memory(form.size, random);
   if (form.options.has(feature::packed) || form.options.has(feature::paged)) memory = {};
   problem_draft draft = draft_of(form, type, random);
+  if (draft.is_dense()) draw_levels(draft, form.values, random);
   share_values(draft, memory);
   audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
   made.memory = memory;
@@ -196,6 +198,8 @@ call_form drawn_form(random_stream& random, problem::element_type type, call_cos
       if (!takes(domain, form)) continue;
     }
     draw_axes(answers, form, random);
+    draw_parameters(form, random);
+    if (domain.scale != call_domain::scales::any) keep_to(domain, form);
     if (admits(limit, cost_of(form, type))) return form;
   }
   call_form least = least_form(domain);
@@ -214,7 +218,9 @@ audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64
       if (call_form const many = many_scores(limits, random); admits(limit, cost_of(many, type))) return many;
     call_form drawn = drawn_form(random, type, limit, limits.answers, limits.domain);
     if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
-    return drawn;
+    call_form const whole = drawn;
+    set_residues(drawn.size, number / 2, limits.domain);
+    return admits(limit, cost_of(drawn, type)) ? drawn : whole;
   };
   audit_case made = number % 2 == 1 ? sequence(type, limits, random) : single(form(), type, limits, random);
   made.name = name;

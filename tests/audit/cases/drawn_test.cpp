@@ -133,7 +133,7 @@ TEST_CASE("draws reach lengths, widths, heads, groups and threads of every kind"
 TEST_CASE("draws reach every form in which a mask or a bias broadcasts, beyond 40 keys", "[unit]") {
   random_stream random(6, "broadcast");
   std::map<std::pair<feature_group, broadcast_axes>, int> met;
-  for (int draw = 0; draw < 9000; ++draw) {
+  for (int draw = 0; draw < 13000; ++draw) {
     call_form const form = drawn_form(random, element_type::f32, {.bytes = 1 << 28, .products = 1 << 28}, {});
     if (form.size.b < 2 || form.size.hq < 2 || form.size.n < 2 || form.size.m <= 40) continue;
     problem_draft const drawn = draft_of({.size = {2, 2, 2, 2, 2, 1, 1},

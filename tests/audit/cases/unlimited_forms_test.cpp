@@ -53,7 +53,7 @@ TEST_CASE("2,000 drawn forms are the recorded ones", "[unit]") {
     seen.add(drawn_form(random, element_type::f32, limit, draw % 4 == 3 ? partly : support{}).text());
   }
   seen.add(random.bits());
-  CHECK(seen.hash() == 0x9f97be83fbeb5fcau);
+  CHECK(seen.hash() == 0x1b918da88131cb86u);
 }
 
 TEST_CASE("drawn cases, production shapes and support cases are the recorded ones", "[unit]") {
@@ -64,7 +64,7 @@ TEST_CASE("drawn cases, production shapes and support cases are the recorded one
   for (production_shape const& row : production_shapes())
     production.add(production_case(row, element_type::bf16, 5, limits));
   for (audit_case const& one : support_cases(element_type::f16, 5)) shown.add(one);
-  CHECK(drawn.hash() == 0x00aa4c0f58a32db6u);
+  CHECK(drawn.hash() == 0x993eea79732671c9u);
   CHECK(production.hash() == 0xa9340555be20afeeu);
   CHECK(shown.hash() == 0xebd8f8b58f6990b5u);
 }
