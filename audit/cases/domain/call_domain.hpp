@@ -48,7 +48,7 @@ struct call_domain {
   std::vector<std::int64_t> value_width{};
   size_set n{}, m{};
   lengths queries = lengths::any;
-  size_set batch{}, kv_heads{}, group{};  ///< group: hq/hk
+  size_set batch{}, kv_heads{}, group{};                            ///< group: hq/hk
   bool bands[band_form_count]{true, true, true, true, true, true};  ///< `square` is part of top-left and bottom-right
   scales scale = scales::any;
   friend bool operator==(call_domain const&, call_domain const&) = default;

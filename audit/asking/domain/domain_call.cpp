@@ -1,0 +1,80 @@
+#include "audit/asking/domain/domain_call.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "audit/cases/forms/drawn.hpp"
+#include "audit/cases/row_sample.hpp"
+
+namespace attest::audit {
+namespace {
+
+constexpr std::string_view ends_of_bands[]{"", "-top-left", "-bottom-right", "-diagonal", "-window"};
+constexpr std::string_view ends_of_scales[]{"", "-stated-scale", "-other-scale", "-negative-scale", "-zero-scale"};
+
+/// A diagonal that is neither the top-left nor the bottom-right one.
+std::int64_t other_diagonal(problem::sizes const& s) { return s.m - s.n + (s.n == s.m + 1 ? 2 : 1); }
+
+call_form form_of(domain_call const& call) {
+  problem::sizes const& s = call.size;
+  call_form form{.size = s, .length = std::clamp<std::int64_t>(s.m / 2, 1, std::max<std::int64_t>(s.m, 1))};
+  if (s.m > 0) form.values = value_form::pointed;
+  switch (call.band) {
+    case band_form::bottom_right: form.options.add(feature::causal); break;
+    case band_form::diagonal: form.diagonal = other_diagonal(s); [[fallthrough]];
+    case band_form::top_left: form.options.add(feature::causal_top_left); break;
+    case band_form::window: form.options.add(feature::window); break;
+    case band_form::none:
+    case band_form::square: break;
+  }
+  if (call.scale == domain_call::scaling::standard) return form;
+  form.options.add(feature::scale);
+  double const usual = 1 / std::sqrt(std::max(1.0, static_cast<double>(s.d)));
+  switch (call.scale) {
+    case domain_call::scaling::stated: form.scale = usual; break;
+    case domain_call::scaling::negative: form.scale = -0.75 * usual; break;
+    case domain_call::scaling::zero: form.scale = 0; break;
+    default: break;
+  }
+  return form;
+}
+
+}  // namespace
+
+std::string domain_call::name() const {
+  return fmt::format("b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}", size.b, size.hq, size.hk, size.n, size.m, size.d, size.dv,
+                     ends_of_bands[static_cast<std::size_t>(band)], ends_of_scales[static_cast<std::size_t>(scale)]);
+}
+
+std::optional<domain_call> domain_call::of_name(std::string_view name) {
+  domain_call call;
+  problem::sizes& s = call.size;
+  if (std::sscanf(std::string(name).c_str(), "b%5ld-hq%5ld-hk%5ld-n%5ld-m%5ld-d%5ld-dv%5ld", &s.b, &s.hq, &s.hk, &s.n,
+                  &s.m, &s.d, &s.dv) != 7)
+    return std::nullopt;
+  bool const is_valid = std::min({s.b, s.hq, s.hk, s.d, s.dv}) > 0 && std::min(s.n, s.m) >= 0 && s.hq % s.hk == 0;
+  if (!is_valid || s.b * s.hq * std::max(s.n, s.m) * std::max(s.d, s.dv) > std::int64_t{1} << 26) return std::nullopt;
+  for (std::size_t band = 0; band < std::size(ends_of_bands); ++band)
+    for (std::size_t scale = 0; scale < std::size(ends_of_scales); ++scale) {
+      call.band = static_cast<band_form>(band), call.scale = static_cast<scaling>(scale);
+      if (call.name() == name) return call;
+    }
+  return std::nullopt;
+}
+
+audit_case case_of(domain_call const& call, problem::element_type type, std::uint64_t seed) {
+  std::string name = call.name();
+  random_stream random(seed, "domain/" + name);
+  call_form const form = form_of(call);
+  audit_case made{.check = "domain",
+                  .name = std::move(name),
+                  .problem = owned_problem::of_valid(draft_of(form, type, random)),
+                  .form = form};
+  made.rows = sampled_queries(made.problem, judged_rows(form.size, std::int64_t{1} << 20), random);
+  return made;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,50 @@
+#include "audit/asking/domain/domain_questions.hpp"
+
+#include "audit/judge/by_law.hpp"
+
+namespace attest::audit {
+
+bool domain_questions::takes(domain_call const& call) {
+  std::string name = call.name();
+  if (auto const at = known_.find(name); at != known_.end()) return at->second;
+  if (when_.requested()) ended_ = answers_.cut_short = true;
+  if (ended_ || std::ssize(answers_.died) >= deaths_allowed_) return false;
+  bool const is_taken = asked(call);
+  if (!answers_.cut_short) known_.emplace(std::move(name), is_taken);
+  if (answers_.asked >= most_calls) ended_ = true;
+  return is_taken;
+}
+
+bool domain_questions::asked(domain_call const& call) {
+  audit_case const made = case_of(call, claim_.type, seed_);
+  ++answers_.asked;
+  auto const ran = kernel_.run(made.problem, 0, placement::end, {.lse = true, .weights = false});
+  if (!ran) {
+    ended_ = true;
+    return false;
+  }
+  call_report const& did = ran.value().report;
+  answers_.seconds += ran.value().seconds, last_seconds_ = ran.value().seconds;
+  switch (did.outcome) {
+    case call_outcome::succeeded:
+      ++answers_.answered;
+      if (!is_right(made, ran.value())) answers_.wrong.push_back(call);
+      return true;
+    case call_outcome::unsupported:
+      if (!did.broken.empty()) answers_.wrong.push_back(call);
+      return false;
+    case call_outcome::failed: answers_.failed.push_back({call, did.outcome, did.sentence}); return false;
+    case call_outcome::cut_short: ended_ = answers_.cut_short = true; return false;
+    case call_outcome::not_asked: return false;
+    case call_outcome::unanswered: ended_ = true; return false;
+    case call_outcome::hung: ended_ = true; [[fallthrough]];
+    default: answers_.died.push_back({call, did.outcome, did.sentence}); return false;
+  }
+}
+
+bool domain_questions::is_right(audit_case const& of, kernel_session::run_result const& ran) const {
+  return ran.report.broken.empty() &&
+         judge_by_law(of.problem, ran.outputs, claim_, of.rows, thoroughness::verdict).failed == 0;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,67 @@
+// Asks a kernel the calls of the search for its domain: each once, each answer judged.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "audit/asking/domain/domain_call.hpp"
+#include "audit/contract/contract.hpp"
+#include "audit/isolation/kernel_session.hpp"
+#include "audit/support/interruption.hpp"
+
+namespace attest::audit {
+
+/// A call that was neither answered nor refused.
+struct untaken_call {
+  domain_call call;
+  call_outcome outcome = call_outcome::failed;
+  std::string sentence;  ///< "answered FAILED and said 'RuntimeError: head size 96'"
+};
+
+/// What the calls showed beside the domain.
+struct domain_answers {
+  std::int64_t asked = 0, answered = 0;
+  double seconds = 0;                  ///< in the kernel
+  std::vector<domain_call> wrong{};    ///< answered wrongly, or with a broken promise
+  std::vector<untaken_call> failed{};  ///< with status FAILED
+  std::vector<untaken_call> died{};    ///< the process of the kernel ended, or the call did not return
+  bool cut_short = false;
+};
+
+class domain_questions {
+ public:
+  domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when)
+      : kernel_(kernel), claim_(claim), seed_(seed), when_(when) {}
+
+  /// Is the call answered, rightly or not? A call that is not asked any more counts as refused: nothing new is asked
+  /// after a hang and after most_calls, nor in this step after the deaths that it allows.
+  bool takes(domain_call const& call);
+  /// Begins a step of the search, in which so many calls may end the process of the kernel.
+  void begin_step(std::int64_t deaths) {
+    deaths_allowed_ = std::min(std::ssize(answers_.died) + deaths, std::ptrdiff_t{most_deaths});
+  }
+  /// The last new call took so long that larger ones are not asked.
+  bool is_slow() const { return last_seconds_ > 0.1; }
+  domain_answers const& answers() const { return answers_; }
+
+  static constexpr std::int64_t most_calls = 320, most_deaths = 10;
+
+ private:
+  bool asked(domain_call const& call);
+  bool is_right(audit_case const& of, kernel_session::run_result const& ran) const;
+
+  kernel_session& kernel_;
+  contract const& claim_;
+  std::uint64_t seed_;
+  interruption when_;
+  std::map<std::string, bool> known_;  ///< by the name of the call
+  domain_answers answers_;
+  double last_seconds_ = 0;
+  std::int64_t deaths_allowed_ = 1;
+  bool ended_ = false;
+};
+
+}  // namespace attest::audit

@@ -1,0 +1,195 @@
+#include "audit/asking/domain/find_domain.hpp"
+
+#include <algorithm>
+
+#include "audit/asking/domain/domain_search.hpp"
+
+namespace attest::audit {
+namespace {
+
+using scaling = domain_call::scaling;
+
+/// Calls that only a kernel without limits takes.
+constexpr domain_call of_everything[]{
+    {{2, 4, 2, 3, 5, 6, 5}, band_form::none, scaling::standard},
+    {{2, 4, 2, 3, 5, 6, 5}, band_form::top_left, scaling::stated},
+    {{2, 4, 2, 3, 5, 6, 5}, band_form::bottom_right, scaling::standard},
+    {{1, 3, 1, 7, 5, 6, 5}, band_form::top_left, scaling::zero},
+    {{1, 3, 1, 7, 5, 6, 5}, band_form::bottom_right, scaling::negative},
+    {{1, 2, 2, 3, 5, 6, 5}, band_form::diagonal, scaling::other},
+    {{1, 2, 2, 7, 9, 6, 5}, band_form::window, scaling::standard},
+    {{3, 1, 1, 1, 37, 1, 1}, band_form::none, scaling::standard},
+    {{1, 1, 1, 3, 5, 576, 512}, band_form::none, scaling::standard},
+    {{1, 1, 1, 130, 1025, 4, 4}, band_form::none, scaling::standard},
+    {{1, 2, 2, 0, 5, 6, 5}, band_form::none, scaling::standard},
+    {{1, 2, 2, 3, 0, 6, 5}, band_form::none, scaling::standard},
+};
+
+struct lengths {
+  std::int64_t n, m;
+};
+/// 384 = lcm(128, 192).
+constexpr lengths likely_lengths[]{{384, 384}, {1, 384}};
+constexpr lengths further_lengths[]{{768, 768}, {1024, 1024}, {128, 128}, {1, 128}, {64, 64},
+                                    {16, 16},   {8, 8},       {1, 1},     {1, 1024}};
+constexpr std::pair<std::int64_t, std::int64_t> likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
+constexpr std::pair<std::int64_t, std::int64_t> further_widths[]{{32, 32},   {16, 16}, {8, 8},    {256, 256},
+                                                                 {192, 128}, {80, 80}, {512, 512}};
+struct heads {
+  std::int64_t hq, hk;
+};
+constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
+
+std::vector<std::int64_t> all_of(std::initializer_list<std::int64_t> sizes, auto&& takes) {
+  std::vector<std::int64_t> taken;
+  std::ranges::copy_if(sizes, std::back_inserter(taken), takes);
+  return taken;
+}
+
+}  // namespace
+
+bool domain_search::takes_everything() {
+  return std::ranges::all_of(of_everything, [&](domain_call const& call) { return ask_.takes(call); });
+}
+
+bool domain_search::find_base() {
+  auto const takes = [&](lengths const& l, std::pair<std::int64_t, std::int64_t> const& w, heads const& h,
+                         band_form band, scaling scale) {
+    base_ = {{1, h.hq, h.hk, l.n, l.m, w.first, w.second}, band, scale};
+    return ask_.takes(base_);
+  };
+  for (scaling const scale : {scaling::standard, scaling::stated})
+    for (band_form const band : {band_form::none, band_form::bottom_right, band_form::top_left})
+      for (auto const& l : likely_lengths)
+        for (auto const& w : likely_widths)
+          for (heads const& h : likely_heads) {
+            // With n = m, top-left and bottom-right are one form.
+            if (band == band_form::top_left && l.n == l.m) continue;
+            if (takes(l, w, h, band, scale)) return true;
+          }
+  for (auto const& w : further_widths)
+    for (auto const& l : likely_lengths)
+      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
+  for (auto const& l : further_lengths)
+    for (auto const& w : likely_widths)
+      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
+  for (auto const& l : further_lengths)
+    for (auto const& w : further_widths)
+      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
+  return false;
+}
+
+void domain_search::start() {
+  problem::sizes const& s = base_.size;
+  auto const only = [](std::int64_t x) {
+    size_set one;
+    one.listed = {x};
+    return one;
+  };
+  domain_.n = only(s.n), domain_.m = only(s.m), domain_.d = only(s.d);
+  domain_.batch = only(s.b), domain_.kv_heads = only(s.hk), domain_.group = only(s.hq / s.hk);
+  domain_.dv = s.d == s.dv ? call_domain::value_widths::same : call_domain::value_widths::paired;
+  if (s.d != s.dv) domain_.value_width = {s.dv};
+  domain_.scale = base_.scale == scaling::standard ? call_domain::scales::standard : call_domain::scales::stated;
+  std::ranges::fill(domain_.bands, false);
+  take_band(s.n == s.m && base_.band == band_form::bottom_right ? band_form::square : base_.band, true);
+  small_ = base_;
+}
+
+void domain_search::lengths_around(domain_call const& from, size_set& n, size_set& m, bool& equal) {
+  auto const [n0, m0] = std::pair(from.size.n, from.size.m);
+  auto const slow = [&] { return ask_.is_slow(); };
+  auto const deaths = ask_.answers().died.size();
+  auto const died = [&] { return ask_.answers().died.size() > deaths; };
+  auto const one_alone = [&] {
+    for (std::int64_t const step : {128, 192, 256, 1})
+      for (bool const of_m : {true, false}) {
+        if (takes_lengths(from, n0 + (of_m ? 0 : step), m0 + (of_m ? step : 0))) return true;
+        if (died()) return false;
+      }
+    return false;
+  };
+  equal = n0 == m0 && !one_alone();
+  if (equal) {
+    n = m = sizes_around([&](std::int64_t x) { return takes_lengths(from, x, x); }, n0, {2048, !died(), slow});
+    equal = n.listed.empty();
+    return;
+  }
+  // As many keys as there are queries, or more: some kernels take no other calls.
+  n = sizes_around([&](std::int64_t x) { return takes_lengths(from, x, std::max(m0, (x + m0 - 1) / m0 * m0)); }, n0,
+                   {1024, true, slow});
+  std::int64_t const few = n.near(1);
+  m = sizes_around([&](std::int64_t x) { return takes_lengths(from, few, x); }, m0,
+                   {n0 == 1 ? 16384 : 4096, true, slow});
+}
+
+void domain_search::find_lengths() {
+  bool equal = false;
+  lengths_around(base_, domain_.n, domain_.m, equal);
+  if (equal) domain_.queries = call_domain::lengths::equal;
+  domain_call few = base_;
+  few.size.n = domain_.n.near(3), few.size.m = equal ? few.size.n : domain_.m.near(5);
+  if (ask_.takes(few)) small_ = few;
+  if (equal) return;
+  if (auto const tall = shapes_of(small_).tall; tall && !ask_.takes(*tall))
+    domain_.queries = call_domain::lengths::no_more_queries;
+}
+
+void domain_search::find_heads() {
+  std::int64_t const kv = small_.size.hk, group = small_.size.hq / kv;
+  auto const takes_group = [&](std::int64_t x) { return takes_heads(small_, x, kv); };
+  std::initializer_list<std::int64_t> const counts{1, 2, 3, 5};
+  ask_.begin_step(1);
+  domain_.kv_heads = set_of(all_of(counts, [&](std::int64_t x) { return takes_heads(small_, group, x); }), counts);
+  if (!domain_.kv_heads.has(kv)) domain_.kv_heads.listed = {kv};
+  ask_.begin_step(1);
+  domain_.batch = set_of(all_of(counts,
+                                [&](std::int64_t x) {
+                                  domain_call call = small_;
+                                  call.size.b = x;
+                                  return ask_.takes(call);
+                                }),
+                         counts);
+  ask_.begin_step(1);
+  std::initializer_list<std::int64_t> const few{1, 2, 3, 5, 8};
+  std::initializer_list<std::int64_t> const more{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128};
+  if (all_of(few, takes_group).size() == few.size()) domain_.group = {};
+  else domain_.group.listed = all_of(more, takes_group);
+}
+
+void domain_search::find_scales() {
+  auto const takes = [&](scaling scale) {
+    domain_call call = small_;
+    call.scale = scale;
+    return ask_.takes(call);
+  };
+  bool const by_default = takes(scaling::standard), by_number = takes(scaling::other) && takes(scaling::stated);
+  using enum call_domain::scales;
+  if (!by_default) domain_.scale = stated;
+  else if (!by_number) domain_.scale = standard;
+  else domain_.scale = takes(scaling::negative) && takes(scaling::zero) ? any : positive;
+}
+
+call_domain domain_search::run() {
+  if (takes_everything()) return {};
+  ask_.begin_step(2);
+  if (!find_base()) return {};
+  start();
+  ask_.begin_step(4);
+  find_lengths();
+  for (auto const step :
+       {&domain_search::find_widths, &domain_search::find_lengths_of_widths, &domain_search::find_scales,
+        &domain_search::find_bands, &domain_search::find_heads, &domain_search::check_corners}) {
+    ask_.begin_step(1);
+    (this->*step)();
+  }
+  return domain_;
+}
+
+found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when) {
+  domain_questions ask(kernel, claim, seed, when);
+  call_domain const domain = domain_search(ask).run();
+  return {domain, ask.answers()};
+}
+
+}  // namespace attest::audit

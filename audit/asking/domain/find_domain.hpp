@@ -1,0 +1,22 @@
+// The domain of a kernel, found by a few small calls that it may refuse.
+#pragma once
+
+#include "audit/asking/domain/domain_questions.hpp"
+#include "audit/cases/domain/call_domain.hpp"
+
+namespace attest::audit {
+
+struct found_domain {
+  call_domain domain{};  ///< everything, too, if no call is answered
+  domain_answers answers{};
+};
+
+/// First a dozen calls that only a kernel without limits takes: if all are answered, that is all. Otherwise a call that
+/// is answered, among the shapes of common kernels; from there one axis after the other; then pairs of axes. Of what
+/// the calls contradict, the smaller domain counts. What is not asked, because the time is over or because too many
+/// calls ended the kernel's process, is outside.
+/// Ensures   the same calls for the same answers
+/// Cost      at most domain_questions::most_calls small calls, usually 12 or 100 to 200
+found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when);
+
+}  // namespace attest::audit

@@ -1,0 +1,30 @@
+// The sizes that a kernel takes along one axis, found from one that it takes.
+#pragma once
+
+#include <functional>
+
+#include "audit/cases/domain/size_set.hpp"
+
+namespace attest::audit {
+
+/// How far an axis is searched.
+struct axis_limits {
+  std::int64_t most = 4096;                              ///< a kernel that takes this size takes all above
+  bool zero = false;                                     ///< is 0 asked, too?
+  std::function<bool()> is_slow = [] { return false; };  ///< after the last size: larger ones take too long to ask
+};
+
+/// { x : takes(x) } near `at`, if these are the multiples of a granule in an interval: a granule of 1 to 128 that is a
+/// power of two, or 192 or 256. {at} if no such neighbour is taken.
+/// Requires  takes(at), at > 0
+/// Cost      about 4 refused calls, and as many answered ones as there are doublings up to limits.most
+size_set sizes_around(std::function<bool(std::int64_t)> const& takes, std::int64_t at, axis_limits const& limits);
+
+/// The sizes that are in both, if the result is a set of this form; else a part of them.
+size_set common(size_set const& a, size_set const& b);
+
+/// The least set of the form that has the sizes taken, of those asked (both in increasing order): everything if all
+/// are; all from the least on; else a list.
+size_set set_of(std::vector<std::int64_t> const& taken, std::vector<std::int64_t> const& asked);
+
+}  // namespace attest::audit

@@ -1,0 +1,104 @@
+// The domain of a kernel is found by few calls, exactly where it is a product of sets, and inside it where it is not.
+#include "audit/asking/domain/find_domain.hpp"
+
+#include "tests/audit/isolation/isolation.hpp"
+
+namespace {
+
+using namespace attest::tests;
+using Catch::Contains;
+
+found_domain found(char const* symbol, char const* name = "limited", isolation_limits const& limits = {}) {
+  ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
+  auto kernel = kernel_session::open({library(name), symbol}, element_type::f32, {}, limits);
+  if (!kernel) FAIL(kernel.why().message());
+  return find_domain(kernel.value(), *find_contract("f32"), 1, {});
+}
+
+call_domain domain_of(char const* text) {
+  auto read = call_domain::of_text(text);
+  if (!read) FAIL(read.why().message());
+  return std::move(read).value();
+}
+
+struct expected {
+  char const *symbol, *text;
+};
+
+}  // namespace
+
+TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit]") {
+  auto const [symbol, text] =
+      GENERATE(expected{"attest_flash", "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0"},
+               expected{"attest_triton", "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0"},
+               expected{"attest_decode", "d=128 dv=d n=1 m>=1 group=1,4,8 causal=none scale>0"},
+               expected{"attest_mla", "d=576 dv=512 n>=1 n<=2 m>=1 kv_heads=1 causal=none,bottom-right scale>0"},
+               expected{"attest_cutlass", "d%8 d<=256 dv=d n>=1 m>=1 causal=none,top-left,bottom-right"});
+  CAPTURE(symbol);
+  found_domain const of = found(symbol);
+  CHECK(of.domain.text() == text);
+  CHECK(of.domain == domain_of(text));
+  CHECK(of.answers.asked <= 300);
+  CHECK(of.answers.wrong.empty());
+  CHECK(of.answers.died.empty());
+}
+
+TEST_CASE("rules that depend on each other give a domain inside them", "[unit]") {
+  found_domain const heads = found("attest_trap_of_heads");
+  // Causal is taken where n = m alone, the granule of queries is that of the coarser head size.
+  CHECK(heads.domain.text() == "d=64,128 dv=d n%128 m>=1 kv_heads>=2 causal=none,square scale>0");
+  CHECK(heads.answers.asked <= 300);
+  found_domain const words = found("attest_trap_of_words");
+  CHECK(words.domain.text() == "d=64 dv=d n>=1 m>=1 m<=2048 group=8 causal=bottom-right scale=stated");
+  CHECK(words.answers.asked <= 300);
+}
+
+TEST_CASE("a kernel without limits is asked a dozen calls", "[unit]") {
+  found_domain const of = found("attest_attention", "naive");
+  CHECK(of.domain.is_everything());
+  CHECK(of.answers.asked == 12);
+  CHECK(of.answers.answered == 12);
+  CHECK(of.answers.wrong.empty());
+}
+
+TEST_CASE("a kernel that answers nothing has no smaller domain", "[unit]") {
+  found_domain const of = found("attest_attention", "refuses");
+  CHECK(of.domain.is_everything());
+  CHECK(of.answers.answered == 0);
+}
+
+TEST_CASE("an error outside is no part of the domain, and is kept", "[unit]") {
+  found_domain const of = found("attest_fails");
+  CHECK(of.domain == found("attest_flash").domain);
+  REQUIRE_FALSE(of.answers.failed.empty());
+  CHECK_THAT(of.answers.failed.front().sentence, Contains("FAILED"));
+}
+
+TEST_CASE("little is asked beyond an edge where the kernel dies", "[unit]") {
+  found_domain const of = found("attest_dies");
+  CHECK(std::ssize(of.answers.died) <= domain_questions::most_deaths);
+  CHECK(of.domain == found("attest_triton").domain);
+  found_domain const hangs = found("attest_hangs", "limited", {.seconds = 0.3, .resting_seconds = 1});
+  CHECK(hangs.answers.asked == 1);
+  CHECK(hangs.answers.died.size() == 1);
+}
+
+TEST_CASE("what is answered wrongly is in the domain, and is kept", "[unit]") {
+  found_domain const of = found("attest_forgets");
+  CHECK(of.domain == found("attest_flash").domain);
+  REQUIRE_FALSE(of.answers.wrong.empty());
+  for (domain_call const& wrong : of.answers.wrong) CHECK(wrong.size.m % 64 != 0);
+}
+
+TEST_CASE("a call is made again from its name", "[unit]") {
+  domain_call const call{{1, 4, 2, 3, 5, 6, 5}, band_form::diagonal, domain_call::scaling::zero};
+  auto const again = domain_call::of_name(call.name());
+  REQUIRE(again);
+  CHECK(again->name() == call.name());
+  CHECK(again->size == call.size);
+  CHECK(case_of(call, element_type::f32, 1).problem.draft().scale == 0);
+  CHECK(band_form_of(case_of(call, element_type::f32, 1).problem.draft(), call.size) == band_form::diagonal);
+  for (char const* name : {"", "plain", "b1-hq3-hk2-n1-m1-d1-dv1", "b1-hq1-hk1-n1-m1-d0-dv1",
+                           "b1-hq1-hk1-n1-m1-d1-dv1x", "b9999-hq9999-hk1-n9999-m1-d1-dv1"})
+    CHECK_FALSE(domain_call::of_name(name));
+}

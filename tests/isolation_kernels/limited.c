@@ -1,0 +1,135 @@
+/* Honest, each function within a domain of its own: those of FlashAttention, a Triton tutorial, decoding, MLA and
+ * CUTLASS, two with rules that depend on each other, and ways to refuse. */
+#define attest_attention unused
+#include "naive.h"
+#undef attest_attention
+#include <signal.h>
+
+static int forgets = 0; /* the keys behind a multiple of 64 */
+
+static float const* row_of(DLTensor const* t, int64_t b, int64_t h, int64_t i) {
+  return (float const*)(void const*)naive_at(t, b, h, i, 0);
+}
+
+/* As naive.h, over f32 tensors alone, in a tenth of the time. */
+static attest_status answer(attest_call const* call) {
+  int64_t const *q = call->q->shape, *k = call->k->shape, d = q[3], dv = call->v->shape[3];
+  int64_t const m = forgets ? k[2] / 64 * 64 : k[2];
+  double const scale = isnan(call->scale) ? 1 / sqrt((double)d) : call->scale;
+  double* p = malloc(sizeof(double) * (size_t)(m + dv + 1));
+  if (call->q->dtype.bits != 32 || call->q->dtype.code != kDLFloat || call->softcap != 0 || !p) {
+    free(p);
+    return ATTEST_UNSUPPORTED;
+  }
+  for (int64_t b = 0; b < q[0]; ++b)
+    for (int64_t h = 0; h < q[1]; ++h)
+      for (int64_t i = 0; i < q[2]; ++i) {
+        int64_t const group = h / (q[1] / k[1]);
+        float const* query = row_of(call->q, b, h, i);
+        double largest = -INFINITY, sum = 0, *o = p + m;
+        for (int64_t c = 0; c < dv; ++c) o[c] = 0;
+        for (int64_t j = 0; j < m; ++j) {
+          float const* key = row_of(call->k, b, group, j);
+          double dot = 0;
+          for (int64_t c = 0; c < d; ++c) dot += (double)query[c] * (double)key[c];
+          double const added = call->bias ? naive_load(call->bias, b, h, i, j) : 0;
+          p[j] = naive_visible(call, b, h, i, j) ? scale * dot + added : -INFINITY;
+          if (p[j] > largest) largest = p[j];
+        }
+        for (int64_t j = 0; j < m && largest > -INFINITY; ++j) {
+          double const weight = exp(p[j] - largest);
+          float const* value = row_of(call->v, b, group, j);
+          sum += weight;
+          for (int64_t c = 0; c < dv && weight > 0; ++c) o[c] += weight * (double)value[c];
+        }
+        for (int64_t c = 0; c < dv; ++c) naive_store(call->out, b, h, i, c, sum > 0 ? o[c] / sum : 0);
+        if (call->lse) naive_store(call->lse, b, h, i, 0, largest + log(sum));
+      }
+  free(p);
+  return ATTEST_OK;
+}
+
+typedef struct {
+  int64_t b, hq, hk, n, m, d, dv;
+} sizes;
+
+static sizes sizes_of(attest_call const* call) {
+  int64_t const *q = call->q->shape, *k = call->k->shape;
+  return (sizes){q[0], q[1], k[1], q[2], k[2], q[3], call->v->shape[3]};
+}
+
+enum { none = 1, top_left = 2, bottom_right = 4 };
+
+static int has_band(attest_call const* call, int forms) {
+  sizes const s = sizes_of(call);
+  if (call->left >= 0 || call->right > 0) return 0;
+  if (call->right < 0) return forms & none;
+  return ((forms & top_left) && call->diagonal == 0) || ((forms & bottom_right) && call->diagonal == s.m - s.n);
+}
+
+static int is_plain(attest_call const* call) { return !call->mask && !call->bias && !call->weights; }
+static int is_positive(attest_call const* call) { return isnan(call->scale) || call->scale > 0; }
+static int one_of_two(sizes const* s) { return s->d == s->dv && (s->d == 64 || s->d == 128); }
+
+static int flash(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && one_of_two(&s) && s.n > 0 && s.m > 0 &&
+         has_band(call, none | bottom_right);
+}
+static int triton(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && one_of_two(&s) && s.n == s.m && s.n > 0 && s.n % 128 == 0 &&
+         s.hq == s.hk && has_band(call, none | top_left);
+}
+static int decode(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  int64_t const group = s.hq / s.hk;
+  return is_plain(call) && is_positive(call) && s.d == 128 && s.dv == 128 && s.n == 1 && s.m > 0 &&
+         (group == 1 || group == 4 || group == 8) && has_band(call, none);
+}
+static int mla(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && s.d == 576 && s.dv == 512 && s.hk == 1 && s.n > 0 && s.n <= 2 &&
+         s.m > 0 && has_band(call, none | bottom_right);
+}
+static int cutlass(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return !call->weights && s.d == s.dv && s.d % 8 == 0 && s.d <= 256 && s.n > 0 && s.m > 0 &&
+         has_band(call, none | top_left | bottom_right);
+}
+static int trap_of_heads(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && one_of_two(&s) && s.hq > 1 && s.n > 0 && s.m > 0 &&
+         s.n % (s.d == 64 ? 128 : 64) == 0 && (s.n == s.m ? has_band(call, none | top_left) : has_band(call, none));
+}
+static int trap_of_words(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && call->scale > 0 && call->lse && s.d == 64 && s.dv == 64 && s.hq == 8 * s.hk && s.n > 0 &&
+         s.m > 0 && s.m <= 2048 && has_band(call, bottom_right);
+}
+
+static attest_status within(int taken, attest_call const* call) { return taken ? answer(call) : ATTEST_UNSUPPORTED; }
+
+attest_status attest_flash(attest_call const* call) { return within(flash(call), call); }
+attest_status attest_triton(attest_call const* call) { return within(triton(call), call); }
+attest_status attest_decode(attest_call const* call) { return within(decode(call), call); }
+attest_status attest_mla(attest_call const* call) { return within(mla(call), call); }
+attest_status attest_cutlass(attest_call const* call) { return within(cutlass(call), call); }
+attest_status attest_trap_of_heads(attest_call const* call) { return within(trap_of_heads(call), call); }
+attest_status attest_trap_of_words(attest_call const* call) { return within(trap_of_words(call), call); }
+
+/* Outside, three of these do not refuse: they say that they failed, end their process, or do not return. The last one
+ * is wrong inside: it drops the keys behind a multiple of 64. */
+attest_status attest_fails(attest_call const* call) { return flash(call) ? answer(call) : ATTEST_FAILED; }
+attest_status attest_dies(attest_call const* call) {
+  if (!triton(call)) raise(SIGSEGV);
+  return answer(call);
+}
+attest_status attest_hangs(attest_call const* call) {
+  while (!flash(call)) {}
+  return answer(call);
+}
+attest_status attest_forgets(attest_call const* call) {
+  forgets = 1;
+  return within(flash(call), call);
+}
