@@ -12,7 +12,9 @@
 namespace attest::audit {
 
 case_pool::case_pool(audit_plan const& plan, audit_options const& options, interruption const& when)
-    : plan_(plan), options_(options), when_(when), wider_(*options.claim), limits_(fixed_limits(options)) {}
+    : plan_(plan), options_(options), when_(when), wider_(*options.claim), limits_(fixed_limits(options)) {
+  limits_.domain = plan.domain;
+}
 
 std::optional<problem::error> case_pool::start() {
   std::size_t const most = plan_.draws ? std::numeric_limits<std::size_t>::max() : plan_.fixed.size();

@@ -18,6 +18,14 @@ isolation_limits limits_of(audit_options const& options) {
   return limits;
 }
 
+std::optional<problem::error> read_domain(std::optional<std::string> const& text, audit_options& into) {
+  if (!text) return std::nullopt;
+  auto read = call_domain::of_text(*text);
+  if (!read) return read.why();
+  into.domain = std::move(read).value();
+  return std::nullopt;
+}
+
 std::string audit_options::words_of_rules() const {
   std::string words = reproducible ? " --reproducible" : "";
   if (require_concurrent_calls) words += " --require-concurrent-calls";

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/judge/case_result.hpp"
@@ -41,7 +42,9 @@ struct audit_options {
   std::vector<std::string> required_support;
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   bool quick = false, fail_fast = false;
-  bool reproducible = false;  ///< outputs may not depend on threads, batch position or the rest of the batch
+  std::optional<call_domain> domain;  ///< declared: all calls are asked inside it; none: it is found
+  bool strict_refusals = false;       ///< an error that the kernel answers outside its domain is a finding, too
+  bool reproducible = false;          ///< outputs may not depend on threads, batch position or the rest of the batch
   bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
   bool require_isolation = false;             ///< a kernel is loaded only if every protection holds
   kernel_needs needs;                         ///< what a kernel may reach in addition to its own files
@@ -69,6 +72,9 @@ struct audit_options {
   /// The options that are set, of " --reproducible --require-concurrent-calls --device --allow net".
   std::string words_of_rules() const;
 };
+
+/// Sets the declared domain, if there is one. Returns the error if it is no domain.
+std::optional<problem::error> read_domain(std::optional<std::string> const& text, audit_options& into);
 
 /// The time limits of a call. They are shorter with --quick, and the budget limits the time to load the kernel.
 isolation_limits limits_of(audit_options const& options);

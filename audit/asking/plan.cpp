@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "audit/asking/real_data.hpp"
 #include "audit/cases/default_contract.hpp"
+#include "audit/cases/domain/fit_case.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
 #include "audit/cases/forms/support_cases.hpp"
@@ -31,6 +33,23 @@ planned_case existing(audit_case&& made) {
   return plan;
 }
 
+/// The case inside the domain. A large one is made when it is asked: surrounded tensors may take much memory.
+planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain) {
+  constexpr std::size_t most_bytes = 1 << 18;
+  problem_draft const& p = fits.problem.draft();
+  if (p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size() <= most_bytes) return existing(std::move(fits));
+  planned_case plan{.check = made.check, .name = made.name, .make = {}};
+  plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain](shape_limits const&) {
+    return *fitted(*made, domain).made;
+  };
+  return plan;
+}
+
+planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed) {
+  return {
+      .check = "domain", .name = call.name(), .make = [=](shape_limits const&) { return case_of(call, type, seed); }};
+}
+
 planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed) {
   return {.check = "production", .name = std::string(row.name), .make = [&row, type, seed](shape_limits const& limits) {
             return production_case(row, type, seed, limits);
@@ -49,6 +68,12 @@ std::optional<std::int64_t> draw_named(std::string_view name) {
   auto const [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
   if (fault != std::errc{} || end != name.data() + name.size() || number < 1) return std::nullopt;
   return number;
+}
+
+/// The call of a case with a name such as "domain/b1-hq1-hk1-n3-m5-d6-dv6".
+std::optional<domain_call> call_of(std::string_view full_name) {
+  constexpr std::string_view prefix = "domain/";
+  return full_name.starts_with(prefix) ? domain_call::of_name(full_name.substr(prefix.size())) : std::nullopt;
 }
 
 /// The cases of the file of --replay, and the SHA-256 of the bytes from which they were read.
@@ -88,12 +113,21 @@ std::vector<std::string> checks_of(names const& only) {
 }
 
 /// The fixed part of a whole audit, without numbers: all cases of every check that --only names.
-result<audit_plan> whole_plan(audit_options const& options) {
-  audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed};
+result<audit_plan> whole_plan(audit_options const& options, kernel_domain const& of) {
+  audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed, .domain = of.domain};
   auto const add_all = [&](std::vector<audit_case>&& cases) {
     for (audit_case& made : cases) {
       put_under(*options.claim, made);
       plan.fixed.push_back(existing(std::move(made)));
+    }
+  };
+  auto const add_fitted = [&](std::vector<audit_case>&& cases) {
+    if (of.domain.is_everything()) return add_all(std::move(cases));
+    for (audit_case& made : cases) {
+      put_under(*options.claim, made);
+      fitted_case fits = fitted(made, of.domain);
+      if (fits.made) plan.fixed.push_back(fitted_plan(std::move(made), *std::move(fits.made), of.domain));
+      else plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
     }
   };
   if (options.replay) {
@@ -124,8 +158,9 @@ result<audit_plan> whole_plan(audit_options const& options) {
     auto const at = std::ranges::find_if(cases, [](audit_case const& c) { return c.check != "worked-examples"; });
     cases.insert(at, std::make_move_iterator(real.value().begin()), std::make_move_iterator(real.value().end()));
   }
-  add_all(std::move(cases));
+  add_fitted(std::move(cases));
   add_all(merge_cases(wanted));
+  for (domain_call const& call : of.again) plan.fixed.push_back(again_plan(call, plan.type, options.seed));
   plan.shapes_from = plan.fixed.size();
   for (production_shape const& row : production_shapes())
     plan.fixed.push_back(production_plan(row, plan.type, options.seed));
@@ -159,8 +194,9 @@ std::optional<error> names_fault(char const* option, names const& named, audit_p
   for (check const& entry : checks()) known.emplace_back(entry.name);
   for (planned_case const& kernel_case : plan.fixed)
     known.push_back(kernel_case.check), known.push_back(kernel_case.full_name());
+  for (unfitted_case const& outside : plan.unfitted) known.push_back(outside.full_name());
   for (std::string const& name : named)
-    if (!number_of_draw(name, plan) && std::ranges::find(known, name) == known.end())
+    if (!number_of_draw(name, plan) && !call_of(name) && std::ranges::find(known, name) == known.end())
       return error{error_code::bad_value, option,
                    "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
                        "; see `attest list checks` and `attest list cases`"};
@@ -174,7 +210,13 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
   for (std::string const& name : only)
     if (auto const number = number_of_draw(name, plan))
       single_draws.push_back(draw_plan(plan.type, plan.seed, *number));
-  auto const wanted = [&](planned_case const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
+  for (std::string const& name : only)
+    if (auto const call = call_of(name);
+        call && std::ranges::find(plan.fixed, name, &planned_case::full_name) == plan.fixed.end())
+      plan.fixed.insert(plan.fixed.begin() + static_cast<std::ptrdiff_t>(plan.shapes_from++),
+                        again_plan(*call, plan.type, plan.seed));
+  auto const wanted = [&](auto const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
+  std::erase_if(plan.unfitted, std::not_fn(wanted));
   plan.draws = plan.draws && only.contains("drawn");
   bool shapes = plan.draws || !single_draws.empty();
   for (std::size_t at = plan.shapes_from; at < plan.fixed.size(); ++at) shapes = shapes || wanted(plan.fixed[at]);
@@ -225,6 +267,8 @@ std::optional<audit_case> audit_plan::make(std::string_view check, std::string_v
   auto const at = std::ranges::find_if(
       fixed, [&](planned_case const& planned) { return planned.check == check && planned.name == name; });
   if (at != fixed.end()) return at->make(limits);
+  if (auto const call = check == "domain" ? domain_call::of_name(name) : std::nullopt)
+    return case_of(*call, type, seed);
   auto const number = check == "drawn" && draws ? draw_named(name) : std::nullopt;
   if (!number) return std::nullopt;
   return drawn_case(type, seed, *number, limits);
@@ -239,6 +283,18 @@ std::vector<omission> left_out(audit_options const& options, audit_plan const& p
   if (options.quick && !options.replay)
     omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});
+  // By check and reason, in the order of the checks.
+  std::vector<std::pair<unfitted_case const*, std::int64_t>> outside;
+  for (unfitted_case const& one : plan.unfitted) {
+    auto const like = [&](auto const& counted) {
+      return counted.first->check == one.check && counted.first->why == one.why;
+    };
+    auto const at = std::ranges::find_if(outside, like);
+    if (at == outside.end()) outside.emplace_back(&one, 1);
+    else ++at->second;
+  }
+  for (auto const& [one, count] : outside)
+    omissions.push_back({counted(count, "input", "inputs") + " of " + one->check, "outside the domain: " + one->why});
   std::string asked;
   if (options.draws.value_or(0) > 0) asked = fmt::format("--draws {}", *options.draws);
   if (options.soak) asked = fmt::format("--soak {:g}", *options.soak);
@@ -272,8 +328,8 @@ audit_plan plan_of(std::vector<audit_case> cases) {
   return plan;
 }
 
-result<audit_plan> planned(audit_options const& options) {
-  auto plan = whole_plan(options);
+result<audit_plan> planned(audit_options const& options, kernel_domain const& of) {
+  auto plan = whole_plan(options, of);
   if (!plan) return plan;
   if (auto why = names_fault("--waive", options.waived, plan.value())) return *std::move(why);
   if (!options.only.empty())

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/asking/domain/kernel_domain.hpp"
 #include "audit/asking/options.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "problem/result.hpp"
@@ -24,6 +25,13 @@ struct planned_case {
   std::string full_name() const { return check + "/" + name; }
 };
 
+/// A case that cannot be made inside the domain of the kernel.
+struct unfitted_case {
+  std::string check, name, why;
+
+  std::string full_name() const { return check + "/" + name; }
+};
+
 struct audit_plan {
   /// Every case of this part is asked: first the cases that show what the kernel supports, then the others, then
   /// production shapes.
@@ -36,6 +44,8 @@ struct audit_plan {
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   shard part{};
+  call_domain domain{};                   ///< every case is inside it, except those of check "domain"
+  std::vector<unfitted_case> unfitted{};  ///< the generated cases that are not
 
   /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
   planned_case draw(std::int64_t index) const;
@@ -55,7 +65,8 @@ std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& l
 audit_plan plan_of(std::vector<audit_case> cases);
 
 /// The plan that the options choose, in the order of the report; with options.part, the plan of this shard alone. With
-/// a budget the fixed part is ordered so that an audit that ends early has asked some cases of every check.
-problem::result<audit_plan> planned(audit_options const& options);
+/// a budget the fixed part is ordered so that an audit that ends early has asked some cases of every check. Every case
+/// is made inside the domain, except replayed ones, merges, and the calls of the domain that are asked again.
+problem::result<audit_plan> planned(audit_options const& options, kernel_domain const& of = {});
 
 }  // namespace attest::audit

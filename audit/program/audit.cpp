@@ -25,6 +25,8 @@ struct audit_arguments {
   std::optional<std::uint64_t> seed;
   std::optional<int> channel;
   std::string part;
+  std::optional<std::string> domain;
+  std::string refusals = "rule";
 };
 
 /// "2/5" as shard 2 of 5. Returns nothing if the text is no shard.
@@ -52,6 +54,8 @@ int run(audit_arguments& arguments) {
     if (std::ranges::find(known, name) == known.end())
       return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}", name,
                                      did_you_mean(name, known), fmt::join(known, ", ")));
+  if (auto why = read_domain(arguments.domain, audit)) return usage_error(why->message());
+  audit.strict_refusals = arguments.refusals == "strict";
   audit.on_progress = progress_line{};
   if (!arguments.part.empty()) {
     audit.part = parse_shard(arguments.part);
@@ -100,6 +104,15 @@ action audit_command(CLI::App& command) {
                   "undecided unless the kernel supports these features; also lse, weights")
       ->delimiter(',')
       ->type_name("FEATURE,…");
+  command
+      .add_option("--domain", arguments->domain,
+                  "the calls that the kernel takes, such as 'd=64,128 dv=d n%128 m=n'; without it, they are found")
+      ->type_name("DOMAIN");
+  command
+      .add_option("--refusals", arguments->refusals,
+                  "rule: an error outside the domain is a refusal; strict: it is a finding")
+      ->check(one_of({"rule", "strict"}))
+      ->capture_default_str();
   command.add_flag("--quick", audit.quick, "fewer and smaller cases");
   command.add_flag("--fail-fast", audit.fail_fast, "stop at the first refuting finding");
   command.add_flag("--reproducible", audit.reproducible,

@@ -29,6 +29,7 @@ CLI::Validator const is_in_range(
 struct gen_arguments {
   gen_options options;
   std::vector<std::string> only;
+  std::optional<std::string> domain;
   std::optional<std::uint64_t> seed;
   std::string out, contract = "f32", layout = "bhnd";
 };
@@ -40,6 +41,7 @@ int run(gen_arguments& arguments) {
   cases.claim = &claim.value();
   cases.seed = arguments.seed ? *arguments.seed : random_seed();
   cases.only = {arguments.only.begin(), arguments.only.end()};
+  if (auto why = read_domain(arguments.domain, cases)) return usage_error(why->message());
   arguments.options.order = arguments.layout == "bnhd"  ? axis_order::bnhd
                             : arguments.layout == "thd" ? axis_order::thd
                                                         : axis_order::bhnd;
@@ -66,6 +68,10 @@ action gen_command(CLI::App& command) {
   command.add_option("--only", arguments->only, "these checks or CHECK/CASE names")
       ->delimiter(',')
       ->type_name("NAME,…");
+  command
+      .add_option("--domain", arguments->domain,
+                  "the calls that the kernel takes, such as 'd=64,128 dv=d n%128 m=n': every input is made inside")
+      ->type_name("DOMAIN");
   command
       .add_option(
           "--abi", arguments->options.version,

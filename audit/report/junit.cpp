@@ -118,6 +118,7 @@ struct suite {
     verdict_facts const facts = facts_of(of);
     stated_verdict const stated = say(facts);
     property("contract", of.contract);
+    if (!facts.domain.empty()) property("domain", facts.domain);
     if (facts.contract_revision) property("contract_revision", std::to_string(*facts.contract_revision));
     property("theorem_revision", std::to_string(facts.theorem_revision));
     if (of.seed) property("seed", std::to_string(*of.seed));

@@ -131,6 +131,21 @@ struct kernel_build {
   friend bool operator==(kernel_build const&, kernel_build const&) = default;
 };
 
+/// How the domain of the kernel became known.
+enum class domain_origin : std::uint8_t {
+  nobody,  ///< it was neither searched for nor declared: the outputs were recorded, or the calls come from a file
+  found,
+  declared,
+};
+inline constexpr char const* domain_origin_names[]{"nobody", "found", "declared"};
+
+/// The domain inside which the calls of an audit were made.
+struct asked_domain {
+  std::string text{};  ///< call_domain::text(); empty for everything
+  domain_origin from = domain_origin::nobody;
+  bool strict_refusals = false;  ///< an error outside is a finding, too
+};
+
 struct report {
   std::string kernel, contract;
   std::vector<kernel_build>
@@ -141,6 +156,7 @@ struct report {
   std::optional<std::uint64_t> seed;                   ///< none if nothing was generated
   std::string replayed;                                ///< the SHA-256 of the file of --replay; empty without one
   std::optional<std::pair<std::int64_t, std::int64_t>> shard;  ///< index and number of shards
+  asked_domain domain;
   std::string options;             ///< options that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   std::int64_t all_draws = 0;      ///< how many of them are draws

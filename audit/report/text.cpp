@@ -84,9 +84,10 @@ std::string quartile_words(sharpness_facts const& of) {
 std::string as_text(report const& kernel_report) {
   verdict_facts const facts = facts_of(kernel_report);
   stated_verdict const stated = say(facts);
-  std::string text = fmt::format("attest {} · kernel {} · contract {} · theorem revision {}{}\n\n", version,
+  std::string text = fmt::format("attest {} · kernel {} · contract {}{} · theorem revision {}{}\n\n", version,
                                  kernel_report.kernel, contract_words(facts.contract, facts.contract_revision),
-                                 facts.theorem_revision, facts.seed ? fmt::format(" · seed {}", *facts.seed) : "");
+                                 facts.domain.empty() ? "" : " · domain " + facts.domain, facts.theorem_revision,
+                                 facts.seed ? fmt::format(" · seed {}", *facts.seed) : "");
   if (kernel_report.cause) {
     std::string_view before = "cause: ";
     for (std::string const& line : lines_of(*kernel_report.cause)) {

@@ -35,6 +35,11 @@ std::string but_waived(verdict_facts const& facts) {
              : fmt::format(" (except {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
 }
 
+/// " on its domain (d=64,128 dv=d n%128)" if the kernel does not take everything.
+std::string on_domain(verdict_facts const& facts) {
+  return facts.domain.empty() ? "" : fmt::format(" on its domain ({})", facts.domain);
+}
+
 /// " 12 elements were not judged (outside the hypotheses of the bound) and 3 are dull." if there are such elements.
 std::string left_over(verdict_facts const& facts) {
   std::vector<std::string> clauses, reasons;
@@ -58,9 +63,9 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
   switch (facts.verdict) {
     case verdict::certified:
       return fmt::format(
-          "CERTIFIED{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
+          "CERTIFIED{}{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
           "its bound.{} Nothing is claimed for other inputs{}{}.",
-          but_waived(facts), grouped(facts.judged), grouped(facts.answered),
+          on_domain(facts), but_waived(facts), grouped(facts.judged), grouped(facts.answered),
           facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
           facts.findings == 0 ? "" : ", the waived ones apart", in_bounds(facts.max_error_in_bounds), left_over(facts),
           facts.inputs > facts.answered
@@ -79,8 +84,9 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
                          in_common(facts));
     case verdict::undecided: break;
   }
-  return fmt::format("UNDECIDED{}: {}; {} elements were judged and none {}is wrong.{}", but_waived(facts), facts.cause,
-                     grouped(facts.judged), facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
+  return fmt::format("UNDECIDED{}{}: {}; {} elements were judged and none {}is wrong.{}", on_domain(facts),
+                     but_waived(facts), facts.cause, grouped(facts.judged),
+                     facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
 }
 
 std::string sentence_of(verdict_facts const& facts) { return sentence_by_verdict(facts) + several_builds(facts); }
@@ -138,7 +144,8 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
   if (facts.verdict != verdict::refuted)
     for (preset_comparison const& beside : facts.beside)
       if (beside.compared > 0) notes.push_back(words_of(beside, facts.compared_row_in));
-  if (!facts.covered.empty()) notes.push_back("covered: " + covered_words(facts.covered));
+  if (!facts.covered.empty())
+    notes.push_back((facts.domain.empty() ? "covered: " : "covered, of the domain: ") + covered_words(facts.covered));
   if (auto const refused = refused_words(facts.covered); !refused.empty())
     notes.push_back("the kernel refused: " + refused);
   // If a kernel is wrong, the draws that showed nothing say nothing.

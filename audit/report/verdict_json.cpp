@@ -47,6 +47,7 @@ nlohmann::ordered_json verdict_json(verdict_facts const& facts) {
           {"contract", facts.contract},
           {"contract_revision", facts.contract_revision ? json(*facts.contract_revision) : json()},
           {"theorem_revision", facts.theorem_revision},
+          {"domain", facts.domain},
           {"inputs", {{"given", facts.inputs}, {"answered", facts.answered}, {"failed", facts.failed}}},
           {"judged",
            {{"elements", facts.judged},

@@ -13,6 +13,8 @@ std::string text_of(audit_options const& options) {
   if (!options.waived.empty()) text += fmt::format(" --waive {}", fmt::join(options.waived, ","));
   if (!options.required_support.empty())
     text += fmt::format(" --require-support {}", fmt::join(options.required_support, ","));
+  if (options.domain) text += fmt::format(" --domain {}", shell_word(options.domain->text()));
+  if (options.strict_refusals) text += " --refusals strict";
   if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
   if (options.draws) text += fmt::format(" --draws {}", *options.draws);
   if (options.draw_products) text += fmt::format(" --draw-products {}", *options.draw_products);

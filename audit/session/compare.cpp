@@ -52,7 +52,11 @@ std::string as_text(std::span<report const> all) {
     verdicts +=
         fmt::format("{}{}: {}", verdicts.empty() ? "" : "; ", kernel_report.kernel, name_of(kernel_report.verdict));
   }
-  return all.size() == 1 ? text : text + fmt::format("\n{} kernels on the same inputs. {}\n", all.size(), verdicts);
+  if (all.size() == 1) return text;
+  bool const same =
+      std::ranges::all_of(all, [&](report const& one) { return one.domain.text == all.front().domain.text; });
+  return text + fmt::format("\n{} kernels{}. {}\n", all.size(),
+                            same ? " on the same inputs" : ", each on its own domain", verdicts);
 }
 
 }  // namespace attest::audit

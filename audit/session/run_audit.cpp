@@ -94,23 +94,23 @@ std::optional<problem::error> audit_session::run() {
 }
 
 problem::result<report> run_audit(audit_options const& options) {
-  auto const plan = planned(options);
+  auto const domain = domain_of_kernel(options);
+  if (!domain) return domain.why();
+  auto const plan = planned(options, domain.value());
   if (!plan) return plan.why();
-  return run_audit(options, plan.value());
-}
-
-problem::result<report> run_audit(audit_options const& options, audit_plan const& plan) {
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);
   kernel_report.contracts = {*options.claim};
-  kernel_report.not_asked = left_out(options, plan);
+  kernel_report.not_asked = left_out(options, plan.value());
   if (!options.replay) kernel_report.seed = options.seed;
-  kernel_report.replayed = plan.replayed;
+  kernel_report.replayed = plan.value().replayed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
+  kernel_report.domain = {domain.value().domain.text(), domain.value().from, options.strict_refusals};
+  for (std::string const& sentence : domain.value().says) kernel_report.observations.emplace_back(sentence);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
-  audit_session running(options, plan, kernel_report);
+  audit_session running(options, plan.value(), kernel_report);
   if (auto why = running.run()) return *std::move(why);
   in_rows_of_parts(kernel_report);
   return kernel_report;

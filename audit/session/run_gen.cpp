@@ -81,6 +81,7 @@ std::string text_of(gen_options const& options) {
   std::string text;
   if (!options.cases.only.empty()) text += fmt::format(" --only {}", fmt::join(options.cases.only, ","));
   if (options.cases.quick) text += " --quick";
+  if (options.cases.domain) text += fmt::format(" --domain {}", options.cases.domain->text());
   if (options.plain) text += " --plain";
   if (options.version > 1) text += fmt::format(" --abi {}", options.version);
   return text.empty() ? text : text.substr(1);
@@ -89,10 +90,12 @@ std::string text_of(gen_options const& options) {
 }  // namespace
 
 problem::result<generated_file> run_gen(gen_options const& options) {
-  auto const plan = planned(options.cases);
+  kernel_domain domain;
+  if (options.cases.domain) domain = {*options.cases.domain, domain_origin::declared};
+  auto const plan = planned(options.cases, domain);
   if (!plan) return plan.why();
   // A file holds many cases: large ones are cut to a few hundred kilobytes.
-  shape_limits limits;
+  shape_limits limits{.domain = domain.domain};
   limits.call = {.bytes = std::int64_t{1} << 19,
                  .products = options.cases.draw_products.value_or(std::int64_t{1} << 24)};
   std::vector<audit_case> cases = made_cases(plan.value(), limits, options.cases.draws.value_or(100));

@@ -19,6 +19,7 @@ std::string audit_session::reproducer(audit_case const& kernel_case) const {
   else
     text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
                         options_.quick ? " --quick" : "");
+  if (!plan_.domain.is_everything()) text += " --domain " + shell_word(plan_.domain.text());
   if (kernel_case.form && kernel_case.check != "support")
     text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
   return text + options_.words_of_rules();

@@ -17,7 +17,7 @@ static attest_status answer(attest_call const* call) {
   int64_t const m = forgets ? k[2] / 64 * 64 : k[2];
   double const scale = isnan(call->scale) ? 1 / sqrt((double)d) : call->scale;
   double* p = malloc(sizeof(double) * (size_t)(m + dv + 1));
-  if (call->q->dtype.bits != 32 || call->q->dtype.code != kDLFloat || call->softcap != 0 || !p) {
+  if (!naive_supports(call) || call->q->dtype.bits != 32 || !p) {
     free(p);
     return ATTEST_UNSUPPORTED;
   }
@@ -27,23 +27,28 @@ static attest_status answer(attest_call const* call) {
         int64_t const group = h / (q[1] / k[1]);
         float const* query = row_of(call->q, b, h, i);
         double largest = -INFINITY, sum = 0, *o = p + m;
+        int broken = 0; /* a visible NaN or +inf: the whole row is NaN */
         for (int64_t c = 0; c < dv; ++c) o[c] = 0;
         for (int64_t j = 0; j < m; ++j) {
+          p[j] = -INFINITY;
+          if (!naive_visible(call, b, h, i, j)) continue;
           float const* key = row_of(call->k, b, group, j);
           double dot = 0;
           for (int64_t c = 0; c < d; ++c) dot += (double)query[c] * (double)key[c];
-          double const added = call->bias ? naive_load(call->bias, b, h, i, j) : 0;
-          p[j] = naive_visible(call, b, h, i, j) ? scale * dot + added : -INFINITY;
+          p[j] = scale * dot + (call->bias ? naive_load(call->bias, b, h, i, j) : 0);
+          broken |= isnan(p[j]) || p[j] == INFINITY;
           if (p[j] > largest) largest = p[j];
         }
-        for (int64_t j = 0; j < m && largest > -INFINITY; ++j) {
+        int const empty = !broken && largest == -INFINITY;
+        for (int64_t j = 0; j < m && !empty && !broken; ++j) {
+          if (!naive_visible(call, b, h, i, j)) continue;
           double const weight = exp(p[j] - largest);
           float const* value = row_of(call->v, b, group, j);
           sum += weight;
-          for (int64_t c = 0; c < dv && weight > 0; ++c) o[c] += weight * (double)value[c];
+          for (int64_t c = 0; c < dv; ++c) o[c] += weight * (double)value[c];
         }
-        for (int64_t c = 0; c < dv; ++c) naive_store(call->out, b, h, i, c, sum > 0 ? o[c] / sum : 0);
-        if (call->lse) naive_store(call->lse, b, h, i, 0, largest + log(sum));
+        for (int64_t c = 0; c < dv; ++c) naive_store(call->out, b, h, i, c, broken ? NAN : empty ? 0 : o[c] / sum);
+        if (call->lse) naive_store(call->lse, b, h, i, 0, broken ? NAN : largest + log(empty ? 1 : sum));
       }
   free(p);
   return ATTEST_OK;
@@ -120,8 +125,12 @@ attest_status attest_trap_of_words(attest_call const* call) { return within(trap
 
 /* Outside, three of these do not refuse: they say that they failed, end their process, or do not return. The last one
  * is wrong inside: it drops the keys behind a multiple of 64. */
-attest_status attest_fails(attest_call const* call) { return flash(call) ? answer(call) : ATTEST_FAILED; }
+attest_status attest_fails(attest_call const* call) {
+  if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
+  return flash(call) ? answer(call) : ATTEST_FAILED;
+}
 attest_status attest_dies(attest_call const* call) {
+  if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
   if (!triton(call)) raise(SIGSEGV);
   return answer(call);
 }

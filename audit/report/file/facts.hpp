@@ -49,6 +49,19 @@ void visit(Archive& facts, curve_point& of) {
   facts("failed", of.failed), facts("number", of.number);
 }
 
+template <class Archive>
+void visit(Archive& facts, asked_domain& of) {
+  facts("text", of.text), facts("strict_refusals", of.strict_refusals);
+  facts.text(
+      "source", [&] { return std::string(domain_origin_names[static_cast<std::size_t>(of.from)]); },
+      [&](std::string const& name) {
+        auto const at = std::ranges::find(domain_origin_names, name);
+        if (at == std::end(domain_origin_names)) return "is none of nobody, found, declared";
+        of.from = static_cast<domain_origin>(at - std::begin(domain_origin_names));
+        return "";
+      });
+}
+
 // Judgements.
 
 template <class Archive>
@@ -208,7 +221,7 @@ void visit(Archive& facts, report& of) {
         return claim ? std::string() : claim.why().message();
       });
   facts("theorem_revision", of.theorem_revision), facts("conventions", of.relaxed);
-  facts("seed", of.seed), facts("replayed", of.replayed), facts("options", of.options);
+  facts("seed", of.seed), facts("replayed", of.replayed), facts("options", of.options), facts("domain", of.domain);
   facts("outside_limit", of.outside_limit, not_negative{}), facts("waive", of.waived);
   facts("required_support", of.required_support);
   facts("all_cases", of.all_cases), facts("all_draws", of.all_draws);

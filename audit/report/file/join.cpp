@@ -55,7 +55,7 @@ report join(std::vector<report> const& shards) {
   report all;
   report const& first = shards.front();
   all.kernel = first.kernel, all.contract = first.contract, all.seed = first.seed, all.replayed = first.replayed,
-  all.relaxed = first.relaxed;
+  all.relaxed = first.relaxed, all.domain = first.domain;
   all.outside_limit = first.outside_limit, all.required_support = first.required_support;
   all.contracts = first.contracts;
   all.contract_revision = first.contract_revision, all.theorem_revision = first.theorem_revision;

@@ -169,6 +169,14 @@ json contracts_json(report const& kernel_report) {
   return all;
 }
 
+/// {"text", "source", "refusals"}; null if no domain was searched for or declared.
+json domain_json(asked_domain const& of) {
+  if (of.from == domain_origin::nobody) return nullptr;
+  return {{"text", of.text},
+          {"source", domain_origin_names[static_cast<std::size_t>(of.from)]},
+          {"refusals", of.strict_refusals ? "strict" : "rule"}};
+}
+
 json json_of(report const& kernel_report) {
   judgement const sum = kernel_report.total();
   auto const observations = sentences_of_observations(kernel_report);
@@ -182,6 +190,7 @@ json json_of(report const& kernel_report) {
   document["contract_revision"] = stated.object["contract_revision"];
   document["contracts"] = contracts_json(kernel_report);
   document["theorem_revision"] = stated.object["theorem_revision"];
+  document["domain"] = domain_json(kernel_report.domain);
   document["seed"] = kernel_report.seed ? json(*kernel_report.seed) : json();
   if (!kernel_report.replayed.empty()) document["replayed"] = kernel_report.replayed;
   document["verdict"] = name_of(kernel_report.verdict);

@@ -1,6 +1,6 @@
 // The file of a shard: `shard` of a JSON report, from which `attest merge` reads everything it joins.
 //
-//   "shard": {"format": 2, "sha256": of "facts" as compact JSON with its keys in order,
+//   "shard": {"format": 3, "sha256": of "facts" as compact JSON with its keys in order,
 //             "facts": {"index", "of", "reports": [the facts of facts.hpp, for each kernel]}}
 //
 // The rest of the JSON is computed from the same facts, for readers. merge reads nothing of it except `attest`, the

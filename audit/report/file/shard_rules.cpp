@@ -60,6 +60,7 @@ void require_same_audit(report const& first, report const& other, std::string co
   same("'replayed', the SHA-256 of the file of --replay,",
        [](report const& of) { return of.replayed.empty() ? std::string("none") : of.replayed; });
   same("number of shards", [](report const& of) { return std::to_string(of.shard->second); });
+  same("domain", [](report const& of) { return of.domain.text; });
   same("list of options", number(&report::options));
   same("limit of --outside", number(&report::outside_limit));
   same("number of cases", number(&report::all_cases));

@@ -54,6 +54,7 @@ void write_verdict(report const& kernel_report, markup& to) {
   to.open("dl", {{"class", "facts"}});
   write_fact(to, "kernel", kernel_report.kernel);
   write_fact(to, "contract", contract_words(facts.contract, facts.contract_revision));
+  if (!facts.domain.empty()) write_fact(to, "domain", facts.domain);
   write_fact(to, "theorem", fmt::format("revision {}", facts.theorem_revision));
   if (kernel_report.seed) write_fact(to, "seed", std::to_string(*kernel_report.seed));
   if (kernel_report.shard)

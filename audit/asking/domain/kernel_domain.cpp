@@ -1,0 +1,63 @@
+#include "audit/asking/domain/kernel_domain.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "audit/asking/domain/find_domain.hpp"
+#include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/families/merges.hpp"
+#include "audit/support/words.hpp"
+
+namespace attest::audit {
+namespace {
+
+bool asks_merges_alone(audit_options const& options) {
+  return is_of_merges(*options.claim) ||
+         (!options.only.empty() && std::ranges::all_of(options.only, [](std::string const& name) {
+           return std::string_view(name).substr(0, name.find('/')) == check_of_merges;
+         }));
+}
+
+/// A search that has no end in this time is cut short.
+interruption search_end(audit_options const& options) {
+  auto const seconds = std::chrono::duration<double>(options.budget ? *options.budget / 5 : options.quick ? 10 : 60);
+  return {options.stop,
+          std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds)};
+}
+
+std::vector<std::string> sentences(found_domain const& found, bool strict) {
+  domain_answers const& of = found.answers;
+  std::vector<std::string> says{fmt::format("the domain was found by {} calls, of which {} were answered{}", of.asked,
+                                            of.answered, of.cut_short ? "; the search was cut short" : "")};
+  if (!of.failed.empty() && !strict)
+    says.push_back(fmt::format(
+        "outside its domain the kernel answered an error in {}, such as {}: it {}. This is taken as its domain; "
+        "--refusals strict asks these calls again",
+        counted(std::ssize(of.failed), "call", "calls"), of.failed.front().call.name(), of.failed.front().sentence));
+  return says;
+}
+
+}  // namespace
+
+problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
+  if (options.replay || asks_merges_alone(options)) return kernel_domain{};
+  if (options.domain) return kernel_domain{*options.domain, domain_origin::declared};
+  interruption const when = search_end(options);
+  auto kernel = open_kernel(options.kernel, options.channel, options.claim->type, when, limits_of(options));
+  if (!kernel) return kernel.why();
+  found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when);
+  kernel_domain of{found.domain, domain_origin::found};
+  // If no call is answered, the audit finds the same by its own calls.
+  if (found.answers.answered == 0) return of;
+  of.again = found.answers.wrong;
+  auto const add = [&](std::vector<untaken_call> const& calls) {
+    for (untaken_call const& untaken : calls) of.again.push_back(untaken.call);
+  };
+  add(found.answers.died);
+  if (options.strict_refusals) add(found.answers.failed);
+  if (!of.domain.is_everything()) of.says = sentences(found, options.strict_refusals);
+  return of;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,29 @@
+// What an audit knows of the domain of its kernel before it plans its cases.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "audit/asking/domain/domain_call.hpp"
+#include "audit/asking/options.hpp"
+#include "audit/cases/domain/call_domain.hpp"
+#include "audit/report/report.hpp"
+
+namespace attest::audit {
+
+struct kernel_domain {
+  call_domain domain{};
+  domain_origin from = domain_origin::nobody;
+  /// The calls of the check "domain". Those of the search that were answered wrongly, or that ended the process of the
+  /// kernel; with strict_refusals also those that were answered by an error.
+  std::vector<domain_call> again{};
+  std::vector<std::string> says{};  ///< sentences for the report
+};
+
+/// The declared domain, or the one that is found by asking the kernel. Everything, from nobody, if the audit asks no
+/// generated calls of attention.
+/// Ensures   an error if the kernel cannot be loaded
+/// Cost      find_domain, at most a fifth of the budget
+problem::result<kernel_domain> domain_of_kernel(audit_options const& options);
+
+}  // namespace attest::audit
