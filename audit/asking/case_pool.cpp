@@ -60,7 +60,7 @@ void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lo
   limits_state_ = limits_state::being_measured;
   if (!options_.draws && !options_.draw_products && !options_.part) {
     lock.unlock();
-    auto const products = most_products(kernel, plan_.type, options_.seconds_of_draws());
+    auto const products = most_products(kernel, plan_.type, options_.seconds_of_draws(), limits_.domain);
     lock.lock();
     if (products) limits_.call.products = *products;
   }
@@ -114,7 +114,7 @@ void case_pool::work() {
     if (asked.result && cut) asked.result.value().inside.reset();
     std::scoped_lock const lock(mutex_);
     if (at < plan_.support_cases && asked.result && asked.result.value().unsupported && asked.made && asked.made->form)
-      note_refusal(limits_.answers, *asked.made->form);
+      note_refusal(limits_.answers, *asked.made->form, limits_.domain);
     done_before_shapes_ += at < plan_.shapes_from;
     asked_[at] = std::move(asked);
     changed_.notify_all();

@@ -13,8 +13,9 @@ namespace attest::audit {
 shape_limits fixed_limits(audit_options const& options);
 
 /// Products of a call that takes seconds/200, as a power of two between 2²⁰ and 2³³. Returns nothing if the kernel
-/// answers no plain call. One draw in 64 may be ten times larger (seconds/20).
+/// answers no plain call of the domain. One draw in 64 may be ten times larger (seconds/20).
 /// Cost      plain calls of growing size, until one takes 10 ms
-std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds);
+std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
+                                          call_domain const& domain = {});
 
 }  // namespace attest::audit
