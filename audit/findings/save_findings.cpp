@@ -32,8 +32,9 @@ std::size_t bytes_of(owned_problem const& problem) {
 /// Runs the kernel again on cases that failed, and saves the files that reproduce the findings.
 class finding_saver {
  public:
-  finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into)
-      : options_(options), until_(until), kernel_(options, until), folder_(folder), report_(into) {}
+  finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into,
+                call_domain const& domain)
+      : options_(options), until_(until), kernel_(options, until), folder_(folder), report_(into), domain_(domain) {}
 
   void save(audit_case const& failing, finding& found) {
     // A hang is not tried again: every attempt would last until the time limit.
@@ -73,7 +74,7 @@ class finding_saver {
          .of_problem = [&](owned_problem const& problem) { return outputs_for(problem, {}); }});
     auto shrunk = shrink(
         failing, found.what, [&](audit_case const& smaller) { return run_again(smaller); },
-        std::min(until_, clock::now() + std::chrono::seconds(2)));
+        std::min(until_, clock::now() + std::chrono::seconds(2)), domain_);
     if (!shrunk) return false;
     audit_case& small = shrunk->small;
     small.name += "-shrunk";
@@ -103,13 +104,14 @@ class finding_saver {
   kernel_again kernel_;
   findings_folder& folder_;
   report& report_;
+  call_domain const& domain_;
 };
 
 }  // namespace
 
 void save_findings(audit_options const& options, case_finder const& find, clock::time_point until,
-                   findings_folder& folder, report& into) {
-  finding_saver saver(options, until, folder, into);
+                   findings_folder& folder, report& into, call_domain const& domain) {
+  finding_saver saver(options, until, folder, into, domain);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& found : into.findings) {
     if (found.waived) found.no_pictures = "it is waived";

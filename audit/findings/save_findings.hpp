@@ -18,9 +18,9 @@ using case_finder = std::function<std::optional<audit_case>(std::string_view che
 /// Draws and shrinks the first finding of every check and class, and writes the problem with the kernel's outputs into
 /// `folder`; the reproducer becomes `--replay FILE`. A finding that cannot be shrunk (a hang, a race, a memory
 /// layout) is written as it is and keeps its reproducer. Every other finding gets a reason why it has no pictures.
-/// `find` makes a case anew by its check and name. A case of more than 64 MiB is not written.
-/// Cost      ends soon after `until`
+/// `find` makes a case anew by its check and name. What is shrunk stays in the domain. A case of more than 64 MiB is
+/// not written. Cost      ends soon after `until`
 void save_findings(audit_options const& options, case_finder const& find, std::chrono::steady_clock::time_point until,
-                   findings_folder& folder, report& into);
+                   findings_folder& folder, report& into, call_domain const& domain = {});
 
 }  // namespace attest::audit

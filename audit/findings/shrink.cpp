@@ -71,10 +71,23 @@ std::vector<row_index> kept_rows(audit_case const& whole, selection const& chose
   return rows;
 }
 
+/// Are all calls in the domain? It says nothing of merges, nor of packed and paged tensors, which have no slots.
+bool lies_in(call_domain const& domain, audit_case const& asked) {
+  for (std::size_t call = 0; call <= asked.further.size(); ++call) {
+    problem_draft const& p = asked.call(call).draft();
+    bool const says = !p.merge && !p.q_offsets && !p.k_offsets && !p.block_table;
+    if (says && !domain.takes(p, asked.call(call).size())) return false;
+  }
+  return true;
+}
+
 class shrinker {
  public:
-  shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until)
-      : best_(std::move(start)), class_(kind), run_(run), until_(until) {}
+  shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until,
+           call_domain const& domain)
+      : best_(std::move(start)), class_(kind), run_(run), until_(until), domain_(domain) {
+    if (!lies_in(domain_, best_)) domain_ = {};
+  }
 
   bool fails() {
     auto const wrong = failure(best_);
@@ -107,7 +120,7 @@ class shrinker {
   }
 
   bool take_if_fails(audit_case&& candidate) {
-    if (late()) return false;
+    if (late() || !lies_in(domain_, candidate)) return false;
     auto wrong = failure(candidate);
     if (!wrong) return false;
     best_ = std::move(candidate), what_ = *std::move(wrong);
@@ -123,7 +136,17 @@ class shrinker {
     return take_if_fails(std::move(candidate));
   }
 
+  /// Does the domain say that no part of these sizes is a call of it? That is known before the part is made.
+  bool is_outside(selection const& chosen) const {
+    problem::sizes const& s = best_.problem.size();
+    std::int64_t const hk = std::ssize(chosen.hk), group = chosen.query_head >= 0 || s.hk == 0 ? 1 : s.hq / s.hk;
+    return !best_.problem.draft().merge &&
+           !domain_.takes(problem::sizes{std::ssize(chosen.b), hk * group, hk, std::ssize(chosen.n),
+                                         std::ssize(chosen.m), std::ssize(chosen.d), std::ssize(chosen.dv)});
+  }
+
   bool try_selection(selection const& chosen) {
+    if (is_outside(chosen)) return false;
     audit_case candidate = best_;
     auto first = sliced(best_.problem, chosen);
     if (!first) return false;
@@ -151,25 +174,39 @@ class shrinker {
       row.query_head = what_.index[1] % (s.hq / s.hk);
       row.n = {what_.index[2]};
       if (!(s.b == 1 && s.hq == 1 && s.n == 1)) smaller = try_selection(row);
+      if (is_outside(row)) row.n = selection::all(s).n, smaller = try_selection(row);
+      if (is_outside(row)) row.query_head = -1, smaller = try_selection(row);
     }
-    for (auto const axis : {&selection::b, &selection::hk, &selection::n, &selection::d})
-      smaller = halve(axis) || smaller;
+    using axes = std::initializer_list<indices selection::*>;
+    auto const cut = [&](size_set const& sizes, axes together) { smaller = halve(sizes.granule, together) || smaller; };
+    bool const equal_lengths = domain_.queries == call_domain::lengths::equal;
+    cut(domain_.batch, {&selection::b});
+    cut(domain_.kv_heads, {&selection::hk});
+    if (!equal_lengths) cut(domain_.n, {&selection::n});
+    bool const equal_widths = domain_.dv == call_domain::value_widths::same;
+    if (!equal_widths) cut(domain_.d, {&selection::d});
     // Column c of a V through which weights are read belongs to one key.
-    if (best_.reads != reading::weights)
-      for (auto const axis : {&selection::m, &selection::dv}) smaller = halve(axis) || smaller;
+    if (best_.reads == reading::weights) return smaller;
+    if (equal_lengths) cut(domain_.n, {&selection::n, &selection::m});
+    else cut(domain_.m, {&selection::m});
+    if (equal_widths) cut(domain_.d, {&selection::d, &selection::dv});
+    else cut({}, {&selection::dv});
     return smaller;
   }
 
-  /// Removes runs of indices of one axis, long runs first (delta debugging, Zeller and Hildebrandt 2002). One index
-  /// stays: without keys, or with d = 0, it is another problem, whose answer may be wrong for another reason.
-  bool halve(indices selection::* axis) {
+  /// Removes runs of indices of one axis, or of two axes of one size, long runs first (delta debugging, Zeller and
+  /// Hildebrandt 2002). The runs are multiples of a granule, and one stays: without keys, or with d = 0, it is another
+  /// problem, whose answer may be wrong for another reason.
+  bool halve(std::int64_t granule, std::initializer_list<indices selection::*> axes) {
     bool smaller = false;
-    auto count = [&] { return static_cast<std::int64_t>((selection::all(best_.problem.size()).*axis).size()); };
-    for (std::int64_t run = count() / 2; run >= 1 && !late(); run /= 2)
+    auto count = [&] { return std::ssize(selection::all(best_.problem.size()).**axes.begin()); };
+    for (std::int64_t run = count() / 2 / granule * granule; run >= 1 && !late(); run = run / 2 / granule * granule)
       for (std::int64_t at = 0; at + run <= count() && count() > run && !late();) {
         selection chosen = selection::all(best_.problem.size());
-        auto& kept = chosen.*axis;
-        kept.erase(kept.begin() + at, kept.begin() + at + run);
+        for (auto const axis : axes) {
+          auto& kept = chosen.*axis;
+          kept.erase(kept.begin() + at, kept.begin() + at + run);
+        }
         if (try_selection(chosen)) smaller = true;
         else at += run;
       }
@@ -249,14 +286,15 @@ class shrinker {
   std::optional<bug_class> class_;
   case_runner const& run_;
   clock::time_point until_;
+  call_domain domain_;
 };
 
 }  // namespace
 
 std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, case_runner const& run,
-                                  clock::time_point until) {
+                                  clock::time_point until, call_domain const& domain) {
   if (failing.problem.rank() != 4) return std::nullopt;
-  shrinker work(only_needed(failing, wrong), wrong.bug_class, run, until);
+  shrinker work(only_needed(failing, wrong), wrong.bug_class, run, until, domain);
   if (!work.fails()) return std::nullopt;
   work.run();
   return std::move(work).take();

@@ -83,7 +83,7 @@ std::optional<problem::error> audit_session::run() {
   if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
-        saved_, report_);
+        saved_, report_, pool_.limits().domain);
     if (auto const why = saved_.list())
       report_.observations.push_back("the saved findings are not listed: " + why->message());
   }

@@ -30,13 +30,14 @@ owned_problem nan_at_hidden_key() {
 }
 
 /// The rest of a case that stays wrong while it is shrunk.
-auto shrunk_while_wrong(audit_case const& asked, violation const& wrong) {
+auto shrunk_while_wrong(audit_case const& asked, violation const& wrong, std::string_view domain = "") {
   auto const always_wrong = [&](audit_case const&) {
     case_result found;
     found.judged.violations.push_back(wrong);
     return found;
   };
-  return shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20));
+  return shrink(asked, wrong, always_wrong, std::chrono::steady_clock::now() + std::chrono::seconds(20),
+                call_domain::of_text(domain).value());
 }
 
 kernel_session session(char const* name, isolation_limits const& limits = {}) {
@@ -258,6 +259,33 @@ TEST_CASE("a case of one wrong call is shrunk in the memory form of that call", 
   REQUIRE(shrunk);
   CHECK(shrunk->small.further.empty());
   CHECK(shrunk->small.memory.heads_inside);
+}
+
+TEST_CASE("a case in a domain is shrunk inside it", "[unit]") {
+  struct domain {
+    std::string_view text;
+    problem::sizes whole, small;
+  };
+  for (domain const& one : std::vector<domain>{
+           {"d=64,128 dv=d n%128 m=n group=1 scale>0", {2, 3, 3, 384, 384, 128, 128}, {1, 1, 1, 128, 128, 64, 64}},
+           {"d=128 dv=d n=1 group=1,4,8", {2, 8, 2, 1, 20, 128, 128}, {1, 1, 1, 1, 1, 128, 128}},
+           {"d%8 dv=d n>=3 m>=n group=4 batch=2", {2, 8, 2, 5, 20, 24, 24}, {2, 4, 1, 3, 3, 8, 8}},
+           {"d=576 dv=512 kv_heads=1", {2, 4, 1, 2, 9, 576, 512}, {1, 1, 1, 1, 1, 576, 512}},
+           // A case that is not in the domain is shrunk as without it.
+           {"d=64 dv=d", {1, 1, 1, 2, 3, 8, 8}, {1, 1, 1, 1, 1, 1, 1}}}) {
+    auto const [b, hq, hk, n, m, d, dv] = one.whole;
+    problem_draft draft;
+    draft.q = owned_tensor::compact(element_type::f32, {b, hq, n, d});
+    draft.k = owned_tensor::compact(element_type::f32, {b, hk, m, d});
+    draft.v = owned_tensor::compact(element_type::f32, {b, hk, m, dv});
+    audit_case const asked{.check = "drawn", .name = "1", .problem = valid(std::move(draft))};
+    violation wrong;
+    wrong.bug_class = attest::audit::bug_class::mask_polarity;
+    auto const shrunk = shrunk_while_wrong(asked, wrong, one.text);
+    REQUIRE(shrunk);
+    INFO(one.text);
+    CHECK(shrunk->small.problem.size() == one.small);
+  }
 }
 
 TEST_CASE("weights that are read through V keep their keys and columns when their case is shrunk", "[unit]") {
