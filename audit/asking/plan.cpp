@@ -1,14 +1,14 @@
 #include "audit/asking/plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <map>
-#include <memory>
 
 #include <fmt/format.h>
 
+#include "audit/asking/kernel_speed.hpp"
+#include "audit/asking/planned_cases.hpp"
 #include "audit/asking/real_data.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/fit_case.hpp"
@@ -26,55 +26,6 @@ namespace {
 using problem::error;
 using problem::error_code;
 using problem::result;
-
-planned_case existing(audit_case&& made) {
-  planned_case plan{.check = made.check, .name = made.name, .mandatory = made.mandatory, .make = {}};
-  plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
-  return plan;
-}
-
-/// The case inside the domain. A large one is made when it is asked: surrounded tensors may take much memory.
-planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain) {
-  constexpr std::size_t most_bytes = 1 << 18;
-  problem_draft const& p = fits.problem.draft();
-  if (p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size() <= most_bytes) return existing(std::move(fits));
-  planned_case plan{.check = made.check, .name = made.name, .make = {}};
-  plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain](shape_limits const&) {
-    return *fitted(*made, domain).made;
-  };
-  return plan;
-}
-
-planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed) {
-  return {
-      .check = "domain", .name = call.name(), .make = [=](shape_limits const&) { return case_of(call, type, seed); }};
-}
-
-planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed) {
-  return {.check = "production", .name = std::string(row.name), .make = [&row, type, seed](shape_limits const& limits) {
-            return production_case(row, type, seed, limits);
-          }};
-}
-
-planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
-  return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
-            return drawn_case(type, seed, number, limits);
-          }};
-}
-
-/// NUMBER of "drawn/NUMBER" or "NUMBER", at least 1.
-std::optional<std::int64_t> draw_named(std::string_view name) {
-  std::int64_t number = 0;
-  auto const [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (fault != std::errc{} || end != name.data() + name.size() || number < 1) return std::nullopt;
-  return number;
-}
-
-/// The call of a case with a name such as "domain/b1-hq1-hk1-n3-m5-d6-dv6".
-std::optional<domain_call> call_of(std::string_view full_name) {
-  constexpr std::string_view prefix = "domain/";
-  return full_name.starts_with(prefix) ? domain_call::of_name(full_name.substr(prefix.size())) : std::nullopt;
-}
 
 /// The cases of the file of --replay, and the SHA-256 of the bytes from which they were read.
 struct replayed_file {
@@ -148,7 +99,7 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
     plan.shapes_from = plan.fixed.size();
     return plan;
   }
-  add_all(support_cases(plan.type, options.seed));
+  add_all(support_cases(plan.type, options.seed, of.domain));
   plan.support_cases = plan.fixed.size();
   auto cases = generated_cases(wanted);
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
@@ -162,8 +113,12 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   add_all(merge_cases(wanted));
   for (domain_call const& call : of.again) plan.fixed.push_back(again_plan(call, plan.type, options.seed));
   plan.shapes_from = plan.fixed.size();
+  shape_limits limits = fixed_limits(options);
+  limits.domain = of.domain;
   for (production_shape const& row : production_shapes())
-    plan.fixed.push_back(production_plan(row, plan.type, options.seed));
+    if (auto why = why_not_asked(row, plan.type, limits))
+      plan.unfitted.push_back({"production", std::string(row.name), *std::move(why)});
+    else plan.fixed.push_back(production_plan(row, plan.type, options.seed));
   plan.draws = true;
   return plan;
 }

@@ -1,7 +1,6 @@
 // The cases of an audit, each made when it is asked: the fixed part, then numbered draws.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,21 +8,10 @@
 
 #include "audit/asking/domain/kernel_domain.hpp"
 #include "audit/asking/options.hpp"
-#include "audit/cases/forms/drawn.hpp"
+#include "audit/asking/planned_cases.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
-
-/// A case that is made when it is asked.
-struct planned_case {
-  std::string check, name;
-  bool mandatory = false;
-  std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
-  bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
-  std::function<audit_case(shape_limits const&)> make;
-
-  std::string full_name() const { return check + "/" + name; }
-};
 
 /// A case that cannot be made inside the domain of the kernel.
 struct unfitted_case {

@@ -73,8 +73,7 @@ std::optional<std::string> why_not_asked(production_shape const& row, problem::e
   if (!asked.fits) return "the smallest call in the domain is too large";
   for (production_shape const& before : production_shapes()) {
     if (before.name == row.name) break;
-    if (production_call_of(before, type, limits).form == asked.form)
-      return "asks what " + std::string(before.name) + " asks";
+    if (production_call_of(before, type, limits).form == asked.form) return "it asks what an earlier shape asks";
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ struct production_call {
 /// kernel refuses are taken away from it.
 production_call production_call_of(production_shape const& row, problem::element_type type, shape_limits const& limits);
 
-/// Why this row is not asked in a domain: "asks what llama-2-7b-prefill asks", "the smallest call in the domain is too
+/// Why this row is not asked in a domain: "it asks what an earlier shape asks", "the smallest call in the domain is too
 /// large". Returns nothing if it is asked, as every row is without a domain.
 std::optional<std::string> why_not_asked(production_shape const& row, problem::element_type type,
                                          shape_limits const& limits);

@@ -1,0 +1,64 @@
+#include "audit/asking/planned_cases.hpp"
+
+#include <charconv>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cases/domain/fit_case.hpp"
+#include "audit/cases/forms/production.hpp"
+
+namespace attest::audit {
+
+planned_case existing(audit_case&& made) {
+  planned_case plan{.check = made.check, .name = made.name, .mandatory = made.mandatory, .make = {}};
+  plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
+  return plan;
+}
+
+planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain) {
+  constexpr std::size_t most_bytes = 1 << 20;
+  std::size_t bytes = 0;
+  for (std::size_t call = 0; call <= fits.further.size(); ++call) {
+    problem_draft const& p = fits.call(call).draft();
+    bytes += p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
+  }
+  if (bytes <= most_bytes) return existing(std::move(fits));
+  planned_case plan{.check = made.check, .name = made.name, .make = {}};
+  plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain](shape_limits const&) {
+    return *fitted(*made, domain).made;
+  };
+  return plan;
+}
+
+planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed) {
+  return {
+      .check = "domain", .name = call.name(), .make = [=](shape_limits const&) { return case_of(call, type, seed); }};
+}
+
+planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed) {
+  return {.check = "production", .name = std::string(row.name), .make = [&row, type, seed](shape_limits const& limits) {
+            return production_case(row, type, seed, limits);
+          }};
+}
+
+planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
+  return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
+            return drawn_case(type, seed, number, limits);
+          }};
+}
+
+std::optional<std::int64_t> draw_named(std::string_view name) {
+  std::int64_t number = 0;
+  auto const [end, fault] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (fault != std::errc{} || end != name.data() + name.size() || number < 1) return std::nullopt;
+  return number;
+}
+
+std::optional<domain_call> call_of(std::string_view full_name) {
+  constexpr std::string_view prefix = "domain/";
+  return full_name.starts_with(prefix) ? domain_call::of_name(full_name.substr(prefix.size())) : std::nullopt;
+}
+
+}  // namespace attest::audit

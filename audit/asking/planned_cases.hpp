@@ -1,0 +1,42 @@
+// A case of a plan, which is made when it is asked.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "audit/asking/domain/domain_call.hpp"
+#include "audit/cases/case.hpp"
+#include "audit/cases/forms/drawn.hpp"
+#include "audit/cases/forms/production_shapes.hpp"
+
+namespace attest::audit {
+
+/// A case that is made when it is asked.
+struct planned_case {
+  std::string check, name;
+  bool mandatory = false;
+  std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
+  bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
+  std::function<audit_case(shape_limits const&)> make;
+
+  std::string full_name() const { return check + "/" + name; }
+};
+
+/// A case that exists.
+planned_case existing(audit_case&& made);
+/// A case inside a domain: `fits` is fitted(made, domain). A large one is made again when it is asked, since surrounded
+/// tensors may take much memory.
+planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain);
+/// A call of the check "domain".
+planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed);
+planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed);
+planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number);
+
+/// NUMBER of a draw, at least 1.
+std::optional<std::int64_t> draw_named(std::string_view name);
+/// The call of a case with a name such as "domain/b1-hq1-hk1-n3-m5-d6-dv6".
+std::optional<domain_call> call_of(std::string_view full_name);
+
+}  // namespace attest::audit
