@@ -103,6 +103,8 @@ bool takes(call_domain const& domain, call_form const& form) {
 }
 
 void keep_to(call_domain const& domain, call_form& form) {
+  if (domain.queries == call_domain::lengths::equal && form.options.has(feature::causal_top_left))
+    set_band(form, feature::causal);
   if (takes(domain, form)) return;
   keep_heads(domain, form.size);
   keep_lengths(domain, form.size);
