@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/condition/history.hpp"
 #include "audit/condition/observed.hpp"
 #include "audit/condition/search.hpp"
@@ -90,7 +91,7 @@ class questioner {
 constexpr int most_smaller = 12;
 
 /// The same with smaller sizes, in the order in which they are tried.
-std::vector<call_form> smaller_forms(call_form const& form) {
+std::vector<call_form> smaller_forms(call_form const& form, call_domain const& domain) {
   std::vector<call_form> forms;
   problem::sizes const& s = form.size;
   std::int64_t const group = std::max<std::int64_t>(s.hk > 0 ? s.hq / s.hk : 1, 1);
@@ -111,6 +112,7 @@ std::vector<call_form> smaller_forms(call_form const& form) {
         to.d = std::min(s.d, width), to.dv = std::min(s.dv, width);
         to.n = std::min(s.n, n), to.m = std::min(s.m, m);
         smaller.memory.overlap = std::min({form.memory.overlap, to.d, to.dv});
+        keep_to(domain, smaller);
         if (forms.empty() || forms.back() != smaller) forms.push_back(smaller);
       }
   return forms;
@@ -152,11 +154,11 @@ bool find_wrong_alone(call_form& failing, questioner& to) {
 /// The condition that the questions settle. Returns nothing if they leave it open. `by_chance`: the same question had
 /// two answers.
 std::optional<condition> settled(call_form failing, std::span<judged_form const> earlier, questioner& to,
-                                 std::int64_t element_bytes, bool& by_chance) {
+                                 std::int64_t element_bytes, call_domain const& domain, bool& by_chance) {
   bool wrong_alone = false;
   if (call_form plain = failing; plain.values = value_form::gaussian, to.once(plain).is == answer::refused) {
     int tried = 0;
-    for (call_form& smaller : smaller_forms(failing)) {
+    for (call_form& smaller : smaller_forms(failing, domain)) {
       smaller.values = value_form::gaussian;
       if (to.once(smaller).is == answer::refused) continue;
       if (++tried > most_smaller) break;
@@ -180,7 +182,7 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
     if (problem::sizes const& s = call.form.size; !call.wrong && s.b > 0 && s.hq > 0 && s.n > 0 && s.dv > 0)
       right.push_back(call.form);
   conjunction found =
-      find_conjunction(failing, right, [&](call_form const& form) { return to.of(form); }, element_bytes);
+      find_conjunction(failing, right, [&](call_form const& form) { return to.of(form); }, element_bytes, domain);
   by_chance = !to.answers_alike();
   if (by_chance || !found.settled) return std::nullopt;
   if (!to.usual() && to.seen().size() == 1 && failing.values == value_form::gaussian) {
@@ -196,12 +198,12 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
 }  // namespace
 
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
-                                        asker const& ask, std::int64_t element_bytes) {
+                                        asker const& ask, std::int64_t element_bytes, call_domain const& domain) {
   questioner to(ask);
   bool by_chance = false;
   std::optional<condition> found;
   try {
-    found = settled(failing, earlier, to, element_bytes, by_chance);
+    found = settled(failing, earlier, to, element_bytes, domain, by_chance);
   } catch (no_time_left const&) {}
   if (!found && !by_chance) {
     std::vector<judged_form> asked(earlier.begin(), earlier.end());

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/condition/question.hpp"
 
 namespace attest::audit {
@@ -14,11 +15,13 @@ namespace attest::audit {
 /// It separates the wrong answers from the right ones among all that was asked around the failing form; where the
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input has
 /// …; no passing input has"). Where the search met wrong answers outside the conjunction, it ends in ", and elsewhere
-/// too". `element_bytes` is the size of an element of the kernel's type.
+/// too". `element_bytes` is the size of an element of the kernel's type. Forms outside the domain are refused: what all
+/// of its forms have is no part of the condition.
 /// Ensures   returns nothing if no conjunction fits, if the form fails by chance, or if time ended before one was seen
 /// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends
 /// when `ask` returns nothing
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
-                                        asker const& ask, std::int64_t element_bytes = 4);
+                                        asker const& ask, std::int64_t element_bytes = 4,
+                                        call_domain const& domain = {});
 
 }  // namespace attest::audit

@@ -1,6 +1,7 @@
 // Questions that put the clauses to the test: right forms for which they hold, and wrong ones for which they do not.
 #include <vector>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/condition/designs.hpp"
 #include "audit/condition/searcher.hpp"
 
@@ -21,21 +22,22 @@ std::optional<call_form> searcher::inside_and_right() const {
     if (s.b * s.hq * s.n * s.m * (s.d + s.dv) > most_products) continue;
     if (holds(form) && contradictions++ < 3 && ask_(form) == answer::right) return form;
   }
-  for (call_form const& design : designs_inside(base_, found_.clauses))
-    if (holds(design) && ask_(design) == answer::right) return design;
+  for (call_form design : designs_inside(base_, found_.clauses))
+    if (keep_to(domain_, design); holds(design) && ask_(design) == answer::right) return design;
   return std::nullopt;
 }
 
 bool searcher::right_outside() const {
-  for (call_form const& design : designs_outside(base_, found_.clauses))
-    if (!holds(design) && ask_(design) == answer::wrong) return false;
+  for (call_form design : designs_outside(base_, found_.clauses))
+    if (keep_to(domain_, design); !holds(design) && ask_(design) == answer::wrong) return false;
   return true;
 }
 
 /// Adds the clause that tells a right form from the base: the first step from one to the other that changes the
 /// answer.
 bool searcher::explain(call_form const& is_right) {
-  auto const path = path_between(base_, is_right);
+  auto path = path_between(base_, is_right);
+  for (call_form& step : path) keep_to(domain_, step);
   std::size_t inside = 0, outside = path.size() - 1;
   while (outside - inside > 1) {
     std::size_t const middle = inside + (outside - inside) / 2;

@@ -40,7 +40,7 @@ class explorer {
   bool right(integer x) const { return at(x) == answer::right; }
 
   bool find_step() {
-    for (integer const step : {1, 2, 4, 8, 16, 32, 64})
+    for (integer const step : {1, 2, 4, 8, 16, 32, 64, 128, 256})
       if (at(line_.wrong_at + step) != answer::refused || at(line_.wrong_at - step) != answer::refused) {
         found_.step = stride_ = step;
         return true;

@@ -58,7 +58,7 @@ bool searcher::describe_order(form_number of, form_number other, integer step) {
 /// Explores `other`, and `of` = other + apart with it.
 void searcher::follow(form_number of, form_number other, integer apart, integer step) {
   auto const pair_at = [&](integer x) { return with(*with(base_, other, x), of, std::max<integer>(x + apart, 1)); };
-  if (take(pair_at(row_of(other).plain))) return;
+  if (take(pair_at(plain(other)))) return;
   integer const highest = row_of(other).highest - std::max(step, std::abs(apart));
   number_line const line{value(other), std::nullopt, row_of(other).lowest, std::max(highest, value(other))};
   auto const found = explore(line, [&](integer x) { return x == value(other) ? answer::wrong : ask_(*pair_at(x)); });
@@ -80,14 +80,14 @@ void searcher::relate(form_number first, form_number second) {
   if (!one && !other) return;
   form_number const of = one ? first : second, partner = one ? second : first;
   number_set const set = (one ? one : other)->set;
-  integer const plain = value(partner), x = value(of);
-  if (plain == x || tied(of)) return;
-  auto const back = of == form_number::heads ? value(form_number::group) : row_of(of).plain;
+  integer const usual = value(partner), x = value(of);
+  if (usual == x || tied(of)) return;
+  auto const back = of == form_number::heads ? value(form_number::group) : plain(of);
   if (set.has(back)) return;
   if (!wrong(swapped(of, back, partner, x))) return;
-  integer const twice = 2 * std::max(plain, back), half = (std::max(plain, back) * x + twice - 1) / twice;
+  integer const twice = 2 * std::max(usual, back), half = (std::max(usual, back) * x + twice - 1) / twice;
   if (can_multiply && rises(set) && !set.has(twice) && wrong(swapped(of, twice, partner, half)))
-    return multiply_from(of, partner, std::max(plain, back) * (x - 1), std::max(plain, back) * x);
+    return multiply_from(of, partner, std::max(usual, back) * (x - 1), std::max(usual, back) * x);
   condition_clause* const into = one ? one : other;
   into->is = condition_clause::kind::either, into->of = first, into->other = second;
 }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "audit/condition/searcher.hpp"
-#include "audit/condition/simple.hpp"
 
 namespace attest::audit {
 namespace {
@@ -16,7 +15,7 @@ constexpr std::int64_t longest = 8192;
 }  // namespace
 
 conjunction searcher::run() {
-  simple_form simple = simplified(base_, ask_);
+  simple_form simple = simplified(base_, ask_, domain_);
   base_ = std::move(simple.base), tied_ = simple.tied;
   name_what_is_left();
   found_.settled = true;
@@ -41,14 +40,14 @@ void searcher::name_what_is_left() {
   std::ranges::copy(describe_memory(base_, ask_, element_bytes_), std::back_inserter(found_.clauses));
   describe_option_numbers();
   if (value(form_number::threads) != 0) describe(form_number::threads, 0);
-  if (value(form_number::group) > 1) describe_group();
+  if (value(form_number::group) != plain(form_number::group)) describe_group();
   for (form_number const of : {form_number::heads, form_number::b}) {
-    integer const plain = of == form_number::heads ? value(form_number::group) : 1;
-    if (value(of) != plain) describe(of, plain);
+    integer const least = of == form_number::heads ? value(form_number::group) : plain(of);
+    if (value(of) != least) describe(of, least);
   }
   for (form_number const of : {form_number::n, form_number::m, form_number::d, form_number::dv}) {
     if (tied(of) && (of == form_number::m || of == form_number::dv)) continue;
-    if (value(of) != row_of(of).plain && !described(of)) describe(of, std::nullopt);
+    if (value(of) != plain(of) && !described(of)) describe(of, std::nullopt);
   }
   for (form_number const of : {form_number::heads, form_number::n, form_number::d}) relate(of, *partner_of(of));
   prefer_kv_heads();
@@ -101,8 +100,7 @@ void searcher::prefer_kv_heads() {
 /// Explores one number from the base and adds its clause.
 /// Ensures   false where it has no edge
 bool searcher::describe(form_number of, std::optional<integer> right_at) {
-  if (!right_at && value(of) != row_of(of).plain && right(moved(base_, of, row_of(of).plain)))
-    right_at = row_of(of).plain;
+  if (!right_at && value(of) != plain(of) && right(moved(base_, of, plain(of)))) right_at = plain(of);
   // A window that is longer than the keys is none.
   integer const most =
       of == form_number::left ? std::max<integer>(base_.size.m - 2, 1) : std::min(row_of(of).highest, longest);
@@ -124,7 +122,7 @@ bool searcher::describe(form_number of, std::optional<integer> right_at) {
   if (rises(found.set)) {
     // Few queries under a mask often show nothing.
     bool const masked = has_any(base_, feature_group::mask);
-    integer const least = masked && of == form_number::n ? std::min(row_of(of).plain, value(of)) : 1;
+    integer const least = masked && of == form_number::n ? std::min(plain(of), value(of)) : 1;
     base_ = *moved(base_, of, std::max(found.lowest_wrong, least));
   }
   return true;
@@ -136,7 +134,7 @@ void searcher::describe_group() {
   two.size.hk = (two.size.hq + 1) / 2, two.size.hq = 2 * two.size.hk;
   if (take(two)) return add_grouped();
   if (take(with(base_, form_number::group, 2)) || value(form_number::group) == 2) return add_grouped();
-  describe(form_number::group, 1);
+  describe(form_number::group, plain(form_number::group));
 }
 
 void searcher::add_grouped() {
@@ -150,8 +148,8 @@ bool conjunction::holds(call_form const& form) const {
 }
 
 conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
-                             std::int64_t element_bytes) {
-  return searcher(failing, right, ask, element_bytes).run();
+                             std::int64_t element_bytes, call_domain const& domain) {
+  return searcher(failing, right, ask, element_bytes, domain).run();
 }
 
 }  // namespace attest::audit

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/condition/clause.hpp"
 #include "audit/condition/edges.hpp"
 #include "audit/condition/question.hpp"
@@ -21,9 +22,9 @@ struct conjunction {
 };
 
 /// `right` are forms that were judged right: the clauses must not hold for them. `element_bytes` is the size of an
-/// element of the kernel's type.
+/// element of the kernel's type. Forms outside the domain are refused.
 /// Requires  `failing` is wrong
 conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
-                             std::int64_t element_bytes = 4);
+                             std::int64_t element_bytes = 4, call_domain const& domain = {});
 
 }  // namespace attest::audit

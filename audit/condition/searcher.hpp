@@ -9,14 +9,15 @@
 #include <vector>
 
 #include "audit/condition/search.hpp"
+#include "audit/condition/simple.hpp"
 
 namespace attest::audit {
 
 class searcher {
  public:
   searcher(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
-           std::int64_t element_bytes)
-      : base_(failing), right_(right), ask_(ask), element_bytes_(element_bytes) {}
+           std::int64_t element_bytes, call_domain const& domain)
+      : base_(failing), right_(right), ask_(ask), element_bytes_(element_bytes), domain_(domain) {}
 
   conjunction run();
 
@@ -32,6 +33,7 @@ class searcher {
     return true;
   }
   integer value(form_number of) const { return value_of(base_, of); }
+  integer plain(form_number of) const { return plain_in(domain_, of); }
   bool tied(form_number of) const { return tied_[static_cast<std::size_t>(of)]; }
   /// The base with one number changed, and its partner with it where they are tied.
   std::optional<call_form> moved(call_form const& from, form_number of, integer x) const {
@@ -78,6 +80,7 @@ class searcher {
   std::vector<call_form> const& right_;
   form_asker const& ask_;
   integer element_bytes_;
+  call_domain const& domain_;
   conjunction found_;
   std::array<bool, number_count> tied_{};
 };

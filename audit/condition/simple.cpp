@@ -7,9 +7,31 @@ namespace {
 
 using integer = std::int64_t;
 
+/// The member nearest to x of the sizes that the domain has for this number.
+integer near_in(call_domain const& domain, form_number of, integer x) {
+  switch (of) {
+    case form_number::b: return domain.batch.near(x);
+    case form_number::group: return domain.group.near(x);
+    case form_number::kv_heads: return domain.kv_heads.near(x);
+    case form_number::n: return domain.n.near(x);
+    case form_number::m: return domain.m.near(x);
+    case form_number::d: return domain.d.near(x);
+    case form_number::dv:
+      if (auto const widths = domain.widths(domain.d.near(x), 1); widths && domain.dv != call_domain::value_widths::any)
+        return widths->second;
+      return x;
+    default: return x;
+  }
+}
+
 class simplifier {
  public:
-  simplifier(call_form const& failing, form_asker const& ask) : base_(failing), ask_(ask) {}
+  simplifier(call_form const& failing, form_asker const& ask, call_domain const& domain)
+      : base_(failing), ask_(ask), domain_(domain) {
+    using enum form_number;
+    tied_[index(n)] = tied_[index(m)] = domain.queries == call_domain::lengths::equal;
+    tied_[index(d)] = tied_[index(dv)] = domain.dv == call_domain::value_widths::same;
+  }
 
   simple_form run() {
     simplify();
@@ -65,15 +87,15 @@ class simplifier {
       }
       if (base_.mask_byte != 1) changed |= take(with(base_, form_number::mask_byte, 1));
       if (base_.threads != 0) changed |= take(with(base_, form_number::threads, 0));
-      if (value(form_number::group) > 1) {
+      if (value(form_number::group) != plain(form_number::group)) {
         call_form equal = base_;
         equal.size.hk = equal.size.hq;
         if (take(equal)) changed = true;
-        else changed |= take(with(base_, form_number::group, 1));
+        else changed |= take(with(base_, form_number::group, plain(form_number::group)));
       }
       for (form_number const of : {form_number::b, form_number::heads}) {
-        integer const plain = of == form_number::heads ? value(form_number::group) : 1;
-        if (value(of) != plain) changed |= take(with(base_, of, plain)) || take(with(base_, of, 2 * plain));
+        integer const least = of == form_number::heads ? value(form_number::group) : plain(of);
+        if (value(of) != least) changed |= take(with(base_, of, least)) || take(with(base_, of, 2 * least));
       }
       changed |= simplify_pair(form_number::n, form_number::m, {8, 64});
       changed |= simplify_pair(form_number::d, form_number::dv, {8, 64, 128});
@@ -82,9 +104,10 @@ class simplifier {
   }
 
   /// Sets both to what is plain, or one of them.
-  bool simplify_pair(form_number first, form_number second, std::initializer_list<integer> plain) {
-    if (value(first) == row_of(first).plain && value(second) == row_of(second).plain) return false;
-    for (integer const x : plain) {
+  bool simplify_pair(form_number first, form_number second, std::initializer_list<integer> wishes) {
+    if (value(first) == plain_in(domain_, first) && value(second) == plain_in(domain_, second)) return false;
+    for (integer const wished : wishes) {
+      integer const x = near_in(domain_, first, wished);
       auto const both = with(*with(base_, first, x), second, x);
       if (take(both)) return true;
       answer const one = ask_one(first, x), other = ask_one(second, x);
@@ -102,8 +125,9 @@ class simplifier {
   bool shorten() {
     bool changed = false;
     for (form_number const of : {form_number::m, form_number::n})
-      for (integer const x : {256, 1100})
-        if (value(of) > 2 * x &&
+      for (integer const wished : {256, 1100})
+        if (integer const x = near_in(domain_, of, wished);
+            value(of) > 2 * x &&
             (take(with(*with(base_, form_number::n, x), form_number::m, x)) || take(with(base_, of, x)))) {
           changed = true;
           break;
@@ -119,14 +143,20 @@ class simplifier {
   }
 
   static std::size_t index(form_number of) { return static_cast<std::size_t>(of); }
+  integer plain(form_number of) const { return plain_in(domain_, of); }
 
   call_form base_;
   form_asker const& ask_;
+  call_domain const& domain_;
   std::array<bool, number_count> tied_{};
 };
 
 }  // namespace
 
-simple_form simplified(call_form const& failing, form_asker const& ask) { return simplifier(failing, ask).run(); }
+integer plain_in(call_domain const& domain, form_number of) { return near_in(domain, of, row_of(of).plain); }
+
+simple_form simplified(call_form const& failing, form_asker const& ask, call_domain const& domain) {
+  return simplifier(failing, ask, domain).run();
+}
 
 }  // namespace attest::audit

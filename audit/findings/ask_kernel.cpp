@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/findings/kernel_again.hpp"
@@ -20,8 +21,9 @@ constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products =
 /// Calls go straight to isolated_kernel, so that the process makes only the calls of the question.
 class kernel_asker {
  public:
-  kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen)
-      : options_(options), kernel_(options, until), seen_(seen) {}
+  kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen,
+               call_domain const& domain)
+      : options_(options), kernel_(options, until), seen_(seen), domain_(domain) {}
 
   std::optional<given_answer> operator()(question const& asked) {
     if (kernel_.late()) return std::nullopt;
@@ -60,7 +62,8 @@ class kernel_asker {
 
   bool can_be_asked(call_form const& form) const {
     call_cost const cost = cost_of(form, options_.claim->type);
-    return is_possible(form.options) && cost.bytes <= largest_bytes && cost.products <= largest_products;
+    return takes(domain_, form) && is_possible(form.options) && cost.bytes <= largest_bytes &&
+           cost.products <= largest_products;
   }
   owned_problem problem_of(call_form const& form, int draw) const {
     random_stream random(options_.seed, fmt::format("condition {} {}", draw, form.text()));
@@ -82,7 +85,8 @@ class kernel_asker {
   bool learn_outputs() {
     auto kernel = kernel_.fresh_process();
     if (!kernel) return false;
-    call_form const plain{{1, 1, 1, 8, 8, 8, 8}};
+    call_form plain{{1, 1, 1, 8, 8, 8, 8}};
+    keep_to(domain_, plain);
     auto const gives = [&](bool lse, bool weights) {
       outputs_ = {lse, weights};
       owned_outputs outputs;
@@ -146,13 +150,15 @@ class kernel_asker {
   audit_options const& options_;
   kernel_again kernel_;
   row_index seen_;
+  call_domain domain_;
   std::optional<std::pair<bool, bool>> outputs_;  ///< LSE, weights
 };
 
 }  // namespace
 
-asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen) {
-  return [shared = std::make_shared<kernel_asker>(options, until, seen)](question const& asked) {
+asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen,
+                 call_domain const& domain) {
+  return [shared = std::make_shared<kernel_asker>(options, until, seen, domain)](question const& asked) {
     return (*shared)(asked);
   };
 }

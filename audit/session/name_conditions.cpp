@@ -41,8 +41,9 @@ void audit_session::name_conditions() {
     std::vector<judged_form> earlier = judged_;
     for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
     row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
-    auto const where = find_condition(*form, earlier, ask_kernel(options_, until, row),
-                                      static_cast<std::int64_t>(problem::size_of(options_.claim->type)));
+    auto const where =
+        find_condition(*form, earlier, ask_kernel(options_, until, row, pool_.limits().domain),
+                       static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain);
     if (!where) continue;
     found.condition = where->sentence;
     if (report_.cause && report_.cause->condition.empty()) report_.cause->condition = where->sentence;

@@ -1,0 +1,75 @@
+// The condition of a finding is named for kernels that take one domain only, where a question outside is refused.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/forms/drawn.hpp"
+#include "audit/condition/condition.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::audit {
+namespace {
+
+using predicate = std::function<bool(call_form const&)>;
+
+std::string const tutorial = "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0",
+                  flash = "d=64,128 dv=d causal=none,bottom-right scale>0",
+                  decoding = "d=128 dv=d n=1 group=1,4,8 causal=none";
+
+struct planted {
+  std::string domain;
+  std::string sentence;
+  predicate wrong;
+};
+
+bool has_band(call_form const& f) { return has_any(f, feature_group::band); }
+
+std::vector<planted> const defects{
+    {tutorial, "wrong in every form that was asked", [](auto&) { return true; }},
+    {tutorial, "wrong where causal", has_band},
+    {tutorial, "wrong where d = 128", [](auto& f) { return f.size.d == 128; }},
+    {tutorial, "wrong from n = 257 on", [](auto& f) { return f.size.n > 256; }},
+    {tutorial, "wrong where n = 256", [](auto& f) { return f.size.n == 256; }},
+    {tutorial, "wrong where causal and d = 128", [](auto& f) { return has_band(f) && f.size.d == 128; }},
+    {tutorial, "wrong from heads = 5 on", [](auto& f) { return f.size.hq > 4; }},
+    {flash, "wrong from m = 129 on", [](auto& f) { return f.size.m > 128; }},
+    {flash, "wrong where causal and m > 128", [](auto& f) { return has_band(f) && f.size.m > 128; }},
+    {flash, "wrong where n > m", [](auto& f) { return f.size.n > f.size.m; }},
+    {decoding, "wrong where heads a kv head = 8", [](auto& f) { return f.size.hq == 8 * f.size.hk; }},
+    {decoding, "wrong where m is not a multiple of 64", [](auto& f) { return f.size.m % 64 != 0; }},
+};
+
+}  // namespace
+
+TEST_CASE("a condition inside a domain is named", "[unit]") {
+  for (planted const& one : defects)
+    for (std::uint64_t seed = 0; seed < 10; ++seed) {
+      call_domain const domain = call_domain::of_text(one.domain).value();
+      random_stream random(seed, one.sentence);
+      auto const drawn = [&] { return drawn_form(random, problem::element_type::f32, {1 << 28, 1 << 28}, {}, domain); };
+      call_form failing = drawn();
+      while (!one.wrong(failing)) failing = drawn();
+      std::vector<judged_form> earlier;
+      for (int before = 0; before < 100; ++before) {
+        call_form const form = drawn();
+        earlier.push_back({form, one.wrong(form)});
+      }
+      int outside = 0;
+      auto const found = find_condition(
+          failing, earlier,
+          [&](question const& asked) {
+            bool const inside = takes(domain, asked.judged);
+            outside += !inside;
+            return std::optional(given_answer{!inside                   ? answer::refused
+                                              : one.wrong(asked.judged) ? answer::wrong
+                                                                        : answer::right});
+          },
+          4, domain);
+      INFO(one.domain << "  " << failing.text());
+      CHECK((found ? found->sentence : "none") == one.sentence);
+      if (found) CHECK(found->questions <= 150);
+    }
+}
+
+}  // namespace attest::audit
