@@ -6,11 +6,13 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/asking/kernel_speed.hpp"
 #include "audit/asking/planned_cases.hpp"
 #include "audit/asking/real_data.hpp"
 #include "audit/cases/default_contract.hpp"
+#include "audit/cases/domain/edges.hpp"
 #include "audit/cases/domain/fit_case.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
@@ -115,6 +117,8 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   plan.shapes_from = plan.fixed.size();
   shape_limits limits = fixed_limits(options);
   limits.domain = of.domain;
+  for (edge_form& edge : edge_forms(of.domain))
+    plan.fixed.push_back(edge_plan(std::move(edge), plan.type, options.seed));
   for (production_shape const& row : production_shapes())
     if (auto why = why_not_asked(row, plan.type, limits))
       plan.unfitted.push_back({"production", std::string(row.name), *std::move(why)});
@@ -229,6 +233,34 @@ std::optional<audit_case> audit_plan::make(std::string_view check, std::string_v
   return drawn_case(type, seed, *number, limits);
 }
 
+namespace {
+
+/// The generated cases that the domain does not take, one sentence a reason: "31 inputs (bands 9, windows 21, masks)".
+std::vector<omission> outside(audit_plan const& plan) {
+  std::vector<std::pair<std::string, std::vector<std::pair<std::string, int>>>> reasons;  // in the order of the checks
+  for (unfitted_case const& one : plan.unfitted) {
+    auto reason = std::ranges::find(reasons, one.why, [](auto const& of) { return of.first; });
+    if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
+    auto& checks = reason->second;
+    if (checks.empty() || checks.back().first != one.check) checks.emplace_back(one.check, 0);
+    ++checks.back().second;
+  }
+  std::vector<omission> omissions;
+  for (auto const& [why, checks] : reasons) {
+    std::int64_t all = 0;
+    std::vector<std::string> names;
+    for (auto const& [check, count] : checks) {
+      all += count;
+      names.push_back(count == 1 ? check : fmt::format("{} {}", check, count));
+    }
+    omissions.push_back({fmt::format("{} ({})", counted(all, "input", "inputs"), fmt::join(names, ", ")),
+                         "outside the domain: " + why});
+  }
+  return omissions;
+}
+
+}  // namespace
+
 std::vector<omission> left_out(audit_options const& options, audit_plan const& plan) {
   bool const merges = is_of_merges(*options.claim);
   std::vector<omission> omissions;
@@ -238,18 +270,7 @@ std::vector<omission> left_out(audit_options const& options, audit_plan const& p
   if (options.quick && !options.replay)
     omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
   if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});
-  // By check and reason, in the order of the checks.
-  std::vector<std::pair<unfitted_case const*, std::int64_t>> outside;
-  for (unfitted_case const& one : plan.unfitted) {
-    auto const like = [&](auto const& counted) {
-      return counted.first->check == one.check && counted.first->why == one.why;
-    };
-    auto const at = std::ranges::find_if(outside, like);
-    if (at == outside.end()) outside.emplace_back(&one, 1);
-    else ++at->second;
-  }
-  for (auto const& [one, count] : outside)
-    omissions.push_back({counted(count, "input", "inputs") + " of " + one->check, "outside the domain: " + one->why});
+  for (omission& of_reason : outside(plan)) omissions.push_back(std::move(of_reason));
   std::string asked;
   if (options.draws.value_or(0) > 0) asked = fmt::format("--draws {}", *options.draws);
   if (options.soak) asked = fmt::format("--soak {:g}", *options.soak);

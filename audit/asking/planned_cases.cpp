@@ -43,6 +43,15 @@ planned_case production_plan(production_shape const& row, problem::element_type 
           }};
 }
 
+planned_case edge_plan(edge_form edge, problem::element_type type, std::uint64_t seed) {
+  std::string name = edge.name;
+  return {.check = std::string(check_of_edges),
+          .name = std::move(name),
+          .make = [edge = std::move(edge), type, seed](shape_limits const& limits) {
+            return edge_case(edge, type, seed, limits);
+          }};
+}
+
 planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
   return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
             return drawn_case(type, seed, number, limits);

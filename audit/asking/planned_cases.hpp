@@ -8,6 +8,7 @@
 
 #include "audit/asking/domain/domain_call.hpp"
 #include "audit/cases/case.hpp"
+#include "audit/cases/domain/edges.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/cases/forms/production_shapes.hpp"
 
@@ -32,6 +33,7 @@ planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const
 /// A call of the check "domain".
 planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed);
 planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed);
+planned_case edge_plan(edge_form edge, problem::element_type type, std::uint64_t seed);
 planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number);
 
 /// NUMBER of a draw, at least 1.
