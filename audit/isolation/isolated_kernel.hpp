@@ -94,12 +94,21 @@ struct call_report {
   int code = 0;          ///< the status, the signal or the exit code
   std::string sentence;  ///< "crashed with SIGSEGV: reads element 0 past the end of k"
   double seconds = 0;    ///< inside the kernel; 0 if it did not return
+  /// The kernel failed with what may be its way to refuse a call (attest_serve_say): an assertion about sizes, an error
+  /// whose text speaks of a limit.
+  bool refusal_marked = false;
   std::vector<broken_promise> broken;
 
   bool broke(promise which) const noexcept {
     return std::ranges::find(broken, which, &broken_promise::which) != broken.end();
   }
 };
+
+/// Whether a kernel that failed may have meant that it does not take the call. It is a refusal if a rule of the kernel's
+/// domain separates such calls from those that it answers.
+inline bool may_be_refusal(call_report const& report) noexcept {
+  return report.outcome == call_outcome::failed && report.refusal_marked && report.broken.empty();
+}
 
 /// One of several calls during which the tensors of all calls stay in memory.
 struct call_of_group {

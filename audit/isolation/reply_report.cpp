@@ -19,7 +19,10 @@ call_report report_of(runner::reply_message const& reply, double waited) {
       report.outcome = call_outcome::unknown_status;
       report.sentence = fmt::format("returned the unknown status {}", reply.status);
   }
-  if (auto const said = printable(bounded(reply.text), runner::said_bytes); !said.empty())
+  std::string text = bounded(reply.text);
+  report.refusal_marked = text.starts_with(runner::refusal_mark);
+  if (report.refusal_marked) text.erase(0, 1);
+  if (auto const said = printable(text, runner::said_bytes); !said.empty())
     report.sentence += fmt::format(" and said '{}'", said);
   if (reply.environment_changed)
     report.broken.push_back({promise::restores_environment, "",

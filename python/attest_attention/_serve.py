@@ -21,11 +21,13 @@ from . import _program
 from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
 from ._call import Array, Call, Unsupported, require
 from ._parameters import BYTES, LATER, NUMBERS
+from ._refusal import may_be_refusal
 from ._returned import parts_of
 from ._tensor_file import Tensor
 
 OK, UNSUPPORTED, FAILED = 0, 1, 2
 MOST_SAID = 400  # bytes that the report quotes
+MAY_BE_REFUSAL = "\x01"  # in front of what is said of a failure: include/attest/serve.h
 REMEMBERED_CALLS = 4
 REMEMBERED_BYTES = 1 << 16  # of a call: larger ones are compared once only
 MOST_TRACEBACKS = 1000
@@ -112,8 +114,8 @@ class Kernel:
 
     `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer:
     Unsupported and NotImplementedError say that it does not take such a call. Anything else is a failure that the
-    report quotes; its traceback is in `tracebacks`, by the sentence quoted. `merges` answers merges of partial results,
-    if it is there.
+    report quotes; its traceback is in `tracebacks`, by the sentence quoted. The judge is told whether it may be a
+    refusal (_refusal.py). `merges` answers merges of partial results, if it is there.
     """
 
     function_type = KERNEL
@@ -125,6 +127,7 @@ class Kernel:
         self.tracebacks: dict[str, str] = {}
         self.merges: Kernel | None = None
         self._say, self._interruptible = say or _say, interruptible
+        self._say_refusal = say or _say_refusal
         self._memory = _Memory()
 
     def answers_merges(self, merges: Kernel) -> None:
@@ -156,10 +159,10 @@ class Kernel:
     def _failed(self, why: BaseException) -> int:
         said = f"{type(why).__name__}: {_first_line(why)}{_place(why)}"
         # The report escapes what cannot be printed, and tracebacks are found by the sentence.
-        said = cut("".join(one if one.isprintable() else "?" for one in said), MOST_SAID)
+        said = cut("".join(one if one.isprintable() else "?" for one in said), MOST_SAID - len(MAY_BE_REFUSAL))
         if len(self.tracebacks) < MOST_TRACEBACKS:
             self.tracebacks.setdefault(said, "".join(traceback.format_exception(type(why), why, _from_callable(why))))
-        self._say(said)
+        (self._say_refusal if may_be_refusal(why, _text(why)) else self._say)(said)
         return FAILED
 
     def _copy(self, judged: Array) -> Array:
@@ -280,6 +283,10 @@ def serve_library() -> ctypes.CDLL:
 
 def _say(text: str) -> None:
     serve_library().attest_serve_say(text.encode("utf-8", "replace"))
+
+
+def _say_refusal(text: str) -> None:
+    _say(MAY_BE_REFUSAL + text)
 
 
 def refuse(why: str) -> None:

@@ -151,6 +151,8 @@ inline std::size_t bytes_with(std::uint64_t piece_count) noexcept {
 
 /// The most bytes of text that a kernel says of a call.
 inline constexpr std::size_t said_bytes = 400;
+/// In front of the text of a call that failed, if the kernel may have refused it. It is not quoted.
+inline constexpr char refusal_mark = '\x01';
 
 /// From the runner, after the call.
 struct reply_message {

@@ -28,12 +28,14 @@ isolated_kernel served(std::string const& name, double seconds = 10) {
   return std::move(kernel).value();
 }
 
-/// O is full of the number of the call. A softcap of 1 fails, 2 waits for `released`, 3 is unsupported.
+/// O is full of the number of the call. A softcap of 1 fails, 2 waits for `released`, 3 is unsupported,
+/// 4 fails with what may be a refusal.
 std::atomic<int> calls_made = 0;
 std::atomic<bool> released = false, waiting = false;
 
 attest_status counts(attest_call const* call) {
   if (call->softcap == 1) return attest_serve_say("no softcap of one"), ATTEST_FAILED;
+  if (call->softcap == 4) return attest_serve_say("\001assert softcap != 4"), ATTEST_FAILED;
   if (call->softcap == 3) return attest_serve_say("never seen\nthree"), ATTEST_UNSUPPORTED;
   if (call->softcap == 2) {
     waiting = true;
@@ -214,6 +216,17 @@ TEST_CASE("what a kernel says of a call stands in its report", "[unit]") {
   CHECK(refused.outcome == call_outcome::unsupported);
   CHECK_THAT(refused.sentence, Contains("never seen") && !Contains("\n"));
   CHECK(run_once(kernel, small_problem()).sentence == "answered");
+}
+
+TEST_CASE("a kernel that fails can say that it may have refused the call", "[unit]") {
+  serving_thread const server;
+  auto kernel = server.opened();
+  auto const assertion = run_once(kernel, capped(4));
+  CHECK(assertion.outcome == call_outcome::failed);
+  CHECK(assertion.sentence == "answered FAILED and said 'assert softcap != 4'");
+  CHECK(may_be_refusal(assertion));
+  for (double const cap : {1.0, 3.0}) CHECK_FALSE(may_be_refusal(run_once(kernel, capped(cap))));
+  CHECK_FALSE(may_be_refusal(run_once(kernel, small_problem())));
 }
 
 TEST_CASE("a call of another process that does not return is unanswered, and can be cut short", "[unit]") {
