@@ -1,7 +1,7 @@
 // The steps of a correct attention kernel, as static functions that a specimen may override: an honest design does a
-// step differently, a mutant does it wrongly. kernel.hpp calls the steps in order. (The honest kernels of
-// tests/support/honest_kernels.hpp are separate on purpose: they compute single rows without the C interface, each with
-// the model of its own rounding, to test the bound alone.)
+// step differently, a mutant does it wrongly. kernel.hpp calls the steps in order. (The kernels of
+// tests/support/known_kernels.hpp are separate on purpose: they compute single rows without the C interface, each with
+// a model of its rounding, to test the bound alone.)
 #pragma once
 
 #include <algorithm>

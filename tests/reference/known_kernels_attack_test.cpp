@@ -12,51 +12,14 @@
 #include "tests/support/attacked_row.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/known_kernels.hpp"
+#include "tests/support/known_models.hpp"
 #include "tests/support/known_run.hpp"
 
 using namespace attest;
 using namespace attest::tests;
 
 namespace {
-
-/// The roundings that known_run makes of two passes or online softmax with plain scores, and no more.
-problem::kernel_model tight_model(known_kernel const& kernel) {
-  problem::kernel_model model;
-  double const u = 0x1p-24;
-  model.format = problem::formats::f32;
-  model.k_qk_base = 3, model.eps = 8 * u, model.eps_log = 4 * u;  // a root, a quotient, a product
-  model.k_add = kernel.biased ? 1 : 0;
-  model.rescales =
-      kernel.softmax == softmax_form::online ? problem::rescale_count::rank_of_score : problem::rescale_count::none;
-  model.k_t = 0, model.k_drop = kernel.drops == drop_place::divided ? 2 : 3;
-  if (kernel.softmax == softmax_form::tree_sigmoids || kernel.softmax == softmax_form::ring_sigmoid)
-    model.rescales = problem::rescale_count::none;  // the parts have two passes each
-  return model;
-}
-
-/// The preset of a kernel, with the kernel's further declarations.
-problem::kernel_model model_of(known_kernel const& kernel) {
-  problem::kernel_model model =
-      kernel.contract == "tight" ? tight_model(kernel) : audit::find_contract(kernel.contract)->fixed;
-  if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;
-  if (kernel.softmax == softmax_form::ring_sigmoid) model.merge = problem::split_merge::logsigmoid;
-  if (kernel.softmax == softmax_form::tree_sigmoids) model.merge = problem::split_merge::sigmoid;
-  // exp2(fma(s, c, −fl(M·c))) is finite while half an ulp of M·c is at most 64.
-  if (kernel.sink == sink_place::end) model.sink_limit = 86;
-  bool const behind = kernel.sink_is_behind();
-  if (behind && model.sink_form == problem::sink_form::term) model.sink_form = problem::sink_form::rescale;
-  model.x0 = kernel.x0();
-  if (behind && kernel.contract == "tight") model.k_sink = kernel.sink == sink_place::sigmoid ? 3 : 1;
-  if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none)
-    model.u_drop = model.u_out, model.omega_drop = model.omega_out;
-  if (kernel.masked) model.mask_limit = 0x1p31 * 0.6931;
-  if (kernel.declared != problem::weight_reference::unknown) {
-    model.weight_reference = kernel.declared;
-    model.p_normalised = problem::normalised_first::no, model.k_pre = 0;
-    model.omega_p = std::ldexp(1.0, problem::row_of(kernel.how.narrow).format.smallest() - 1);
-  }
-  return model;
-}
 
 /// A call of a kernel: all that the attack may change.
 struct attacked_call {
@@ -198,26 +161,13 @@ one_row<double> before_conversion(attacked_call const& call) {
   return wide;
 }
 
-template <class F>
-ratios judged_by(bound_check<F> const& check, known_kernel const& kernel, problem::kernel_model const& model,
-                 attacked_call const& call) {
-  if (!check.finite()) return {};
-  auto declared = model;
-  if (kernel.softmax == softmax_form::flash_attention_1) declared.divided_block = static_cast<std::int64_t>(call.block);
-  if (kernel.declared != problem::weight_reference::unknown) declared.block = static_cast<std::int64_t>(call.block);
-  if (problem::by_sigmoid(model.merge) && kernel.contract == "tight") {
-    auto const keys = static_cast<std::size_t>(call.row.v.layout.shape[0]),
-               parts = (keys + call.block - 1) / call.block;
-    bool const one_after_the_other = kernel.softmax == softmax_form::ring_sigmoid;
-    declared.merge_levels =
-        static_cast<int>(one_after_the_other ? parts - 1 : static_cast<std::size_t>(std::bit_width(parts - 1)));
-  }
-  return check.judge(declared, known_run(kernel, call.row, call.block, call.up).answer());
-}
-
-ratios judged(known_kernel const& kernel, problem::kernel_model const& model, attacked_call const& call) {
-  if (kernel.how.from_f64) return judged_by(bound_check<double>(before_conversion(call)), kernel, model, call);
-  return judged_by(bound_check<float>(call.row), kernel, model, call);
+ratios judged(known_kernel const& kernel, attacked_call const& call) {
+  auto const by = [&]<class F>(bound_check<F> const& check) {
+    if (!check.finite()) return ratios{};
+    auto const model = model_of(kernel, call.row, static_cast<std::int64_t>(call.block));
+    return check.judge(model, known_run(kernel, call.row, call.block, call.up).answer());
+  };
+  return kernel.how.from_f64 ? by(bound_check<double>(before_conversion(call))) : by(bound_check<float>(call.row));
 }
 
 std::string described(attacked_call const& call) {
@@ -240,11 +190,10 @@ std::string described(attacked_call const& call) {
 /// Climbs `rows` rows for `steps` steps each, a third each towards errors of outputs, of the LSE and of weights.
 /// Ensures   the largest ratios; the worst call is described where one passes 1
 ratios climbed(known_kernel const& kernel, int rows, int steps, generator& random) {
-  auto const model = model_of(kernel);
   ratios best;
   double worst = 1;
   auto const seen = [&](attacked_call const& call) {
-    ratios const found = judged(kernel, model, call);
+    ratios const found = judged(kernel, call);
     if (found.worst() > worst) {
       worst = found.worst();
       UNSCOPED_INFO(kernel.name << " under " << kernel.contract << ": " << worst << " at " << described(call));
@@ -351,7 +300,7 @@ TEST_CASE("FlashAttention-1 stays inside where the roundings of all its blocks g
     for (auto const& [blocks, keys] : {std::pair{25, 1}, {100, 1}, {64, 64}}) {
       auto const row = drifting_row(blocks, keys, 3000);
       bound_check<float> const check(row);
-      honest_answer const answer = known_run(kernel, row, static_cast<std::size_t>(keys), up).answer();
+      row_answer const answer = known_run(kernel, row, static_cast<std::size_t>(keys), up).answer();
       problem::kernel_model model = audit::find_contract(name)->fixed;
       model.divided_block = keys;
       double const found = check.judge(model, answer).output;

@@ -13,6 +13,7 @@
 #include "tests/support/attacked_row.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/known_kernels.hpp"
 #include "tests/support/known_run.hpp"
 
 using namespace attest;
@@ -128,14 +129,6 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
     if (kernel.masked || kernel.contract.starts_with("f32-ring") || kernel.contract == "tight")
       continue;  // 63 levels at most
     auto const& claim = *audit::find_contract(kernel.contract);
-    auto model = claim.fixed;
-    if (kernel.softmax == softmax_form::by_lse) model.normalise = problem::normaliser::lse;
-    if (kernel.sink == sink_place::end) model.sink_limit = 86;
-    if (kernel.sink_is_behind() && model.sink_form == problem::sink_form::term)
-      model.sink_form = problem::sink_form::rescale;
-    model.x0 = kernel.x0();
-    if (kernel.how.narrow != problem::element_type::f32 && kernel.drops != drop_place::none)
-      model.u_drop = model.u_out, model.omega_drop = model.omega_out;
     ratios seen;
     for (int kind = 0; kind < static_cast<int>(family::count); ++kind) {
       bool const sinks = kernel.sink != sink_place::none, drops = kernel.drops != drop_place::none;
@@ -156,7 +149,7 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
         for (int at = 0; at < 64; ++at) found->second.up.push_back(static_cast<std::uint8_t>(random() & 1));
       }
       auto const& [row, check, up] = found->second;
-      seen.merge(check.judge(model, known_run(kernel, row, 64, up).answer()));
+      seen.merge(judge(kernel, row, check, 64, up));
     }
     INFO(kernel.name << " under " << kernel.contract);
     CHECK(seen.worst() <= 1);

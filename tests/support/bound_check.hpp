@@ -4,7 +4,9 @@
 #include "reference/attention/attention.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
-#include "tests/support/honest_kernels.hpp"
+#include "tests/support/known_kernels.hpp"
+#include "tests/support/known_models.hpp"
+#include "tests/support/known_run.hpp"
 
 namespace attest::tests {
 
@@ -52,7 +54,7 @@ class bound_check {
     return reference::lower(gap.lower_size());
   }
 
-  ratios judge(problem::kernel_model const& model, honest_answer const& got) const {
+  ratios judge(problem::kernel_model const& model, row_answer const& got) const {
     ratios found;
     auto const bound = this->bound(model);
     auto const ratio = [](double miss, reference::error_bound const& allowed) {
@@ -84,12 +86,10 @@ class bound_check {
       if (outside > 0)
         found.hull = std::max(found.hull, outside / bound.hull_margin(std::max(std::abs(lowest), std::abs(highest))));
     }
-    if (got.has_lse) {
-      auto const allowed = bound.log_sum_exp();
-      found.lse = std::isfinite(got.lse) ? ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), allowed)
-                  : allowed.by == reference::judged_by::nothing ? 0
-                                                                : reference::infinity;
-    }
+    auto const allowed = bound.log_sum_exp();
+    found.lse = std::isfinite(got.lse) ? ratio(error(got.lse, reference::compiled::log_sum_exp(row_)), allowed)
+                : allowed.by == reference::judged_by::nothing ? 0
+                                                              : reference::infinity;
     if (got.weights.empty()) return found;
     reference::ball<128> sum(-1);
     if (row_.has_sink()) sum = sum + reference::compiled::weight(row_, row_.keys.size() - 1);
@@ -109,26 +109,15 @@ class bound_check {
   reference::row_facts facts_{};
 };
 
+/// A kernel's answer to the row, under the model of that kernel.
 template <class F>
-ratios judge(honest const& how, one_row<F> const& problem, bound_check<F> const& check, std::uint64_t seed) {
-  auto const model = model_of<F>(how, problem.v.layout.shape[0], !problem.bias.empty(), problem.scale.has_value());
-  return check.judge(model, honest_run<F>(how, problem, seed).answer());
+ratios judge(known_kernel const& kernel, one_row<F> const& row, bound_check<F> const& check, std::size_t block,
+             directions const& up) {
+  return check.judge(model_of(kernel, row, static_cast<std::int64_t>(block)),
+                     known_run(kernel, row, block, up).answer());
 }
 
-/// The preset `f32` of docs/bound.md, section 10: any order, any blocking, plain merging.
-inline problem::kernel_model black_box_f32() {
-  problem::kernel_model model;
-  double const u = 0x1p-24;
-  model.format = problem::formats::f32_flushed;
-  model.k_qk_base = 5, model.u_qk = u, model.fold_q = model.fold_k = model.bias_first = model.flushes = true;
-  model.folded_overflow = problem::folded_overflow::unspecified;
-  model.k_add = 2, model.g_b = reference::gamma(3, u);
-  model.e_c = 12.001 * u, model.a_t = 6 * u * (1 + 0x1p-16);  // read with a softcap only
-  model.k_x = 4, model.c_m = 4, model.eps = 8 * u;
-  model.large_scores = problem::large_scores::unspecified;
-  model.rescales = problem::rescale_count::rank_of_score;
-  model.k_pre = 2, model.k_f = 3, model.eps_log = 4 * u, model.k_lse = 3;
-  return model;
-}
+/// Any order, any blocking, plain merging.
+inline problem::kernel_model black_box_f32() { return audit::find_contract("f32")->fixed; }
 
 }  // namespace attest::tests

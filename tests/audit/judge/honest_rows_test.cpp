@@ -37,7 +37,7 @@ known_kernel kernel_of(softmax_form softmax, element_type narrow = element_type:
 /// The kernel's answer to the row; `up` says in which direction exp errs.
 recorded_row answered(recorded_row row, known_kernel const& kernel, std::size_t block, directions const& up = {1}) {
   one_row<float> const read = row.row();
-  honest_answer const answer = known_run(kernel, read, block, up).answer();
+  row_answer const answer = known_run(kernel, read, block, up).answer();
   row.o = answer.o, row.lse = {answer.lse}, row.weights = answer.weights;
   return row;
 }
