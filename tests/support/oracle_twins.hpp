@@ -53,9 +53,6 @@ inline recipe small(recipe r) {
   return r;
 }
 
-/// Scores that doubles keep many bits of.
-inline bool is_tame(recipe const& r) { return r.scores != score_regime::huge && r.scores != score_regime::cancelling; }
-
 /// check(tier, recipe) for every tier and element type.
 template <class Check>
 void holds(std::string const& says, Check&& check) {

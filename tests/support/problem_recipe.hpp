@@ -73,6 +73,9 @@ struct recipe {
   keep_regime keep = keep_regime::none;
 };
 
+/// Scores that doubles keep many bits of.
+inline bool is_tame(recipe const& r) { return r.scores != score_regime::huge && r.scores != score_regime::cancelling; }
+
 inline std::ostream& operator<<(std::ostream& out, recipe const& r) {
   return out << "recipe{seed " << r.seed << ", " << problem::name_of(r.type) << ", b " << r.b << ", groups " << r.groups
              << ", hk " << r.hk << ", n " << r.n << ", m " << r.m << ", d " << r.d << ", dv " << r.dv << ", scores "
@@ -208,10 +211,20 @@ inline void add_sink(audit::problem_draft& p, recipe const& r, audit::random_str
   p.sink = std::move(sink);
 }
 
+/// NaN in the rows of slots that belong to no entry.
+inline void forget_behind(audit::owned_tensor& rows, audit::owned_tensor const& lengths) {
+  auto const made = rows;
+  audit::fill(rows, [&](auto b, auto h, auto i, auto t) {
+    return i < lengths.as<std::int32_t>()[b] ? audit::load(made, audit::offset_of(made, b, h, i, t))
+                                             : std::numeric_limits<double>::quiet_NaN();
+  });
+}
+
 /// Packs and pages what was made with slots.
 inline void arrange_entries(audit::problem_draft& p, recipe const& r, audit::random_stream& random) {
   if (r.entries == entry_regime::slots) return;
   audit::draw_lengths(p, random);
+  forget_behind(p.q, *p.q_lengths), forget_behind(p.k, *p.k_lengths), forget_behind(p.v, *p.k_lengths);
   if (packs_queries(r.entries)) audit::pack_queries(p, random.below(3));
   if (packs_keys(r.entries)) audit::pack_keys(p, random.below(3));
   if (r.entries == entry_regime::paged || r.entries == entry_regime::packed_over_pages)
@@ -232,10 +245,8 @@ inline void spread_rows(audit::owned_tensor& t, std::int64_t gap) {
 
 }  // namespace detail
 
-/// The problem of a recipe. problem::make_instance accepts it whatever the recipe's numbers are, as long as its sizes
-/// are not negative. hk, groups and page must be at least 1, and left and right at least −1.
-inline audit::problem_draft make_problem(recipe const& r) {
-  audit::random_stream random(r.seed, "recipe");
+/// The problem of a recipe, all of whose entries are as long as their slots. Advances `random`.
+inline audit::problem_draft make_slots(recipe const& r, audit::random_stream& random) {
   audit::problem_draft draft = audit::blank({r.b, r.groups * r.hk, r.hk, r.n, r.m, r.d, r.dv}, r.type);
   detail::fill_scores(draft, r, random);
   detail::fill_values(draft, r, random);
@@ -251,6 +262,14 @@ inline audit::problem_draft make_problem(recipe const& r) {
   constexpr double caps[] = {0, 1, 50, 0.125};
   draft.softcap = caps[r.softcap & 3];
   detail::add_sink(draft, r, random);
+  return draft;
+}
+
+/// The problem of a recipe. problem::make_instance accepts it whatever the recipe's numbers are, as long as its sizes
+/// are not negative. hk, groups and page must be at least 1, and left and right at least −1.
+inline audit::problem_draft make_problem(recipe const& r) {
+  audit::random_stream random(r.seed, "recipe");
+  audit::problem_draft draft = make_slots(r, random);
   detail::arrange_entries(draft, r, random);
   for (auto* tensor : {&draft.q, &draft.k, &draft.v}) detail::spread_rows(*tensor, r.gap);
   return draft;
