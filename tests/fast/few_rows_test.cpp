@@ -10,10 +10,10 @@
 #include "fast/algorithm/storage.hpp"
 #include "fast/simd/operations.hpp"
 #include "tests/fast/case.hpp"
-#include "tests/fast/entry_case.hpp"
+#include "tests/fast/entries.hpp"
 
 using namespace attest;
-using tests::entry_case;
+using tests::entry_set;
 
 namespace {
 
@@ -40,20 +40,22 @@ TEMPLATE_TEST_CASE("few rows have the bits that they have among many", "[unit][d
   for (std::int64_t const m : {1, 15, 16, 31, 32, 33, 127, 128, 160, 300})
     for (std::int64_t const d : {1, 3, 4, 7, 8, 9, 16, 33, 64, 80, 128}) {
       // The rows of one kv head are the queries of all heads, one each: more than a strip.
-      entry_case<TestType> many;
-      many.hq = 40, many.d = d;
+      entry_set many;
+      many.type = problem::type_of<TestType>, many.hq = 40, many.d = d;
       many.dv = std::array<std::int64_t, 7>{16, 48, 7, 208, 128, 112, 64}[static_cast<std::size_t>(m + d) % 7];
       many.add(1, m, static_cast<std::uint64_t>(m * 1000 + d));
-      auto const among = many.alone(0);
+      auto const among = many.answer(0);
       for (std::int64_t rows = 1; rows <= 9; ++rows) {
-        entry_case<TestType> few = many;
+        entry_set few = many;
         few.hq = rows;
-        few.entries[0].q.resize(static_cast<std::size_t>(rows * d));
+        auto const part = [&](std::vector<std::byte>& bytes) {
+          bytes.resize(bytes.size() / 40 * static_cast<std::size_t>(rows));
+        };
+        few.entries[0].q.layout = problem::layout::compact({1, rows, 1, d}), part(few.entries[0].q.bytes);
         auto expected = among;
-        expected.o.resize(static_cast<std::size_t>(rows * many.dv)),
-            expected.lse.resize(static_cast<std::size_t>(rows));
+        part(expected.o), part(expected.lse);
         CAPTURE(m, d, many.dv, rows);
-        REQUIRE(few.alone(0) == expected);
+        REQUIRE(few.answer(0) == expected);
       }
     }
 }
