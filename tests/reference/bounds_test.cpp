@@ -1,8 +1,10 @@
 // reference/bound/bound.hpp against docs/bound.md: the near-worst inputs of section 11, special rows, hypotheses, and
 // every parameter's direction.
 #include <functional>
+#include <string_view>
 
 #include "reference/bound/bound.hpp"
+#include "reference/real/decimal.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
 
@@ -42,6 +44,11 @@ double output_ratio(one_row<float> const& problem, row_answer const& answer, ker
   return bound_check<float>(problem).judge(model, answer).output;
 }
 
+/// Does x round to these digits of docs/bound.md, section 11?
+bool prints(double x, std::string_view digits) {
+  return reference::rounds_to(reference::ball<128>::from(reference::value_of(x)), digits) == reference::decision::yes;
+}
+
 double output_size(one_row<float> const& problem, kernel_model const& model) {
   bound_check<float> const check(problem);
   return check.output_bound(check.bound(model)).size;
@@ -62,16 +69,18 @@ TEST_CASE("the bound is reached to 0.999 by a row of 2000 keys, and not passed",
   bound_check<float> const check(problem);
   auto const bound = check.output_bound(check.bound(one_block(2000)));
   CHECK(bound.by == judged_by::theorem);
-  CHECK(bound.size == Approx(2.3847542e-4).epsilon(1e-4));
-  double const ratio = output_ratio(problem, online_answer(problem, 2000), one_block(2000));
-  CHECK(ratio == Approx(0.99901).margin(1e-4));
+  CHECK(prints(bound.size, "0.00023847541"));
+  row_answer const answer = online_answer(problem, 2000);
+  CHECK(prints(bound_check<float>::error(answer.o[0], check.output()), "0.00023823942"));
+  double const ratio = output_ratio(problem, answer, one_block(2000));
+  CHECK(prints(ratio, "0.99901"));
   CHECK(ratio <= 1);
 }
 
 TEST_CASE("the bound is reached to 0.933 by two keys", "[unit]") {
   auto const problem = with_scores(0x1.78097ap+2f, {0x1.62f85ep+2f, -0x1.67da26p+2f}, {0, 1});
   double const ratio = output_ratio(problem, online_answer(problem, 2), one_block(2));
-  CHECK(ratio == Approx(0.9326).margin(1e-3));
+  CHECK(prints(ratio, "0.933"));
   CHECK(ratio <= 1);
 }
 
@@ -80,7 +89,7 @@ TEST_CASE("the bound is reached to 0.996 by bf16 weights", "[unit]") {
   model.u_p = 0x1p-8, model.omega_p = 0x1p-134;
   auto const problem = with_scores(1, {0, -0x1.60e52ep-1f}, {0, 1});
   double const ratio = output_ratio(problem, online_answer(problem, 2, false, problem::element_type::bf16), model);
-  CHECK(ratio == Approx(0.996).margin(2e-3));
+  CHECK(prints(ratio, "0.996"));
   CHECK(ratio <= 1);
 }
 

@@ -1,6 +1,7 @@
 // One honest answer against the bound: the worst error/bound of each kind of result. Above 1 the theorem is false.
 #pragma once
 
+#include "audit/judge/element_value.hpp"
 #include "reference/attention/attention.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
@@ -79,7 +80,7 @@ class bound_check {
       double lowest = reference::infinity, highest = -reference::infinity;
       if (row_.has_sink() || p_.keep().present) lowest = highest = 0;
       for (auto const& key : row_.real_keys()) {
-        double const v = static_cast<double>(p_.v()(0, 0, key.j, column)) * facts_.kept_factor;
+        double const v = audit::as_double(p_.v()(0, 0, key.j, column)) * facts_.kept_factor;
         lowest = std::min(lowest, v), highest = std::max(highest, v);
       }
       double const outside = std::max({lowest - got.o[c], got.o[c] - highest, 0.0});
