@@ -150,7 +150,8 @@ TEST_CASE("rows of entries with sinks in double words contain the exact values",
   compare<double>(true, false);
   compare<float>(true, false);
 }
-TEST_CASE("rows with dropout contain the exact values, and their bounds are the theorem's", "[property][differential]") {
+TEST_CASE("rows with dropout contain the exact values, and their bounds are the theorem's",
+          "[property][differential]") {
   compare<float>(false, true);
   compare<double>(true, true);
 }

@@ -20,7 +20,7 @@ enum class score_form : std::uint8_t {
   base_2,      ///< (q·k)·(σ·log₂ e), exp2 everywhere: no bias and no softcap
 };
 
-/// tanh(y) of a softcap, y ≥ 0: the three usual forms by an exp, and that of the library.
+/// tanh(y) of a softcap, y ≥ 0: the three usual forms by an exp, and the function of the library.
 enum class tanh_form : std::uint8_t {
   from_below,  ///< 1 − 2/(e^{2y} + 1)
   from_above,  ///< 2/(1 + e^{−2y}) − 1
