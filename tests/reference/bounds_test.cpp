@@ -31,7 +31,7 @@ kernel_model one_block(std::int64_t m) {
   return model;
 }
 
-/// Online softmax in blocks, whose exp and log are those of the library.
+/// Online softmax in blocks, with the exp and the log of the library.
 row_answer online_answer(one_row<float> const& row, std::size_t block, bool sums_blocks = false,
                          problem::element_type weights = problem::element_type::f32) {
   known_kernel kernel = plain_kernels().front();

@@ -1,5 +1,5 @@
-// Kernels that round as they say: those that people run, each with the preset that admits it, and plain ones with
-// models of their own. The bound of its preset or model must hold for every one of them on every row.
+// Kernels that round as they say: kernels that people run, each with the preset that admits it, and plain kernels
+// with models of their own. The bound of its preset or model must hold for every one of them on every row.
 // (tests/support/known_run.hpp runs them; tests/support/known_models.hpp has the models. The honest kernels of
 // audit/zoo/ are others on purpose: they answer calls through kernel.h, and are judged by presets.)
 #pragma once

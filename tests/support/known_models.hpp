@@ -24,7 +24,7 @@ problem::kernel_model tight_model(known_kernel const& kernel, one_row<F> const& 
   model.format =
       single ? (flushes ? formats::f32_flushed : formats::f32) : (flushes ? formats::f64_flushed : formats::f64);
   double const u = model.format.u;
-  // The rounding of the factor and of the product, beside that of the library.
+  // The rounding of the factor and of the product, and the error of the library.
   auto const error = [&](double asked) { return (asked == 0 ? 0 : asked + 0.1) * u + (single ? 1.001 : 2) * u; };
   model.flushes = flushes;
   model.k_qk_base = row.scale ? 1 : 3;  // a product; a root and a quotient
