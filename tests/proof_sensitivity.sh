@@ -35,7 +35,7 @@ prepare_text() {
       return 1
   done
   for include in algorithm cmath random string vector; do echo "#include <$include>"; done >"$scratch/text/unedited.hpp"
-  for include in audit/contract/contract_fields reference/attention/attention tests/support/problem_maker; do
+  for include in audit/contract/contract_fields reference/attention/attention tests/support/written; do
     echo "#include \"$include.hpp\""
   done >>"$scratch/text/unedited.hpp"
   "$compiler" -std=c++20 -O0 -w "${flags[@]}" -I "$root" -x c++-header "$scratch/text/unedited.hpp" \

@@ -7,8 +7,9 @@
 #include "tests/support/judged_answer.hpp"
 
 using namespace attest;
+using tests::answer_to;
 using tests::owned;
-using tests::owned_case;
+using tests::written;
 
 namespace {
 
@@ -16,9 +17,9 @@ template <class T>
 constexpr T infinity = std::numeric_limits<T>::infinity();
 
 template <class T>
-void require_right_answer(owned_case<T> const& problem) {
+void require_right_answer(written<T> const& problem) {
   auto const instance = problem.instance();
-  auto got = problem.run({.threads = 1}, 3);
+  auto got = answer_to(problem, {.threads = 1}, 3);
   audit::judgement const judged = tests::judged_by_model(instance, got);
   for (audit::violation const& wrong : judged.violations) RC_FAIL(wrong.sentence);
   RC_ASSERT(judged.failed + judged.undecided == 0);
@@ -33,17 +34,17 @@ void require_right_answer(owned_case<T> const& problem) {
 
 /// The same, and the bound says something of every element.
 template <class T>
-void require_judged(owned_case<T> const& problem) {
-  audit::judgement const judged = tests::judged_by_model(problem.instance(), problem.run());
+void require_judged(written<T> const& problem) {
+  audit::judgement const judged = tests::judged_by_model(problem.instance(), answer_to(problem));
   CHECK(judged.failed + judged.undecided + judged.not_judged() == 0);
 }
 
 template <class T>
-owned_case<T> drawn_case() {
+written<T> drawn_case() {
   auto const in = [](std::int64_t low, std::int64_t high) { return *rc::gen::inRange<std::int64_t>(low, high + 1); };
   std::int64_t const hk = in(1, 2);
   problem::sizes const s{in(1, 2), hk * in(1, 3), hk, in(0, 70), in(0, 200), in(0, 9), in(0, 9)};
-  owned_case<T> problem(s, *rc::gen::arbitrary<std::uint64_t>(), in(0, 2));
+  written<T> problem(s, *rc::gen::arbitrary<std::uint64_t>(), in(0, 2));
   std::mt19937_64 random(*rc::gen::arbitrary<std::uint64_t>());
   auto const broadcast = [&](std::int64_t size) { return random() % 3 == 0 ? 1 : size; };
   switch (in(0, 3)) {
@@ -56,25 +57,24 @@ owned_case<T> drawn_case() {
   if (in(0, 1) != 0) {
     problem.mask = owned<std::uint8_t>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
     auto const kept = static_cast<unsigned>(in(0, 4));
-    problem.mask->each(
+    problem.mask.each(
         [&](std::uint8_t& x, auto...) { x = random() % 4 < kept ? static_cast<std::uint8_t>(1 + random() % 255) : 0; });
   }
   std::int64_t const bias = in(0, 2);
   if (bias == 1) {
     problem.bias = owned<T>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
-    problem.bias->each(
-        [&](T& x, auto...) { x = random() % 7 == 0 ? -infinity<T> : static_cast<T>(random() % 64) / 8; });
+    problem.bias.each([&](T& x, auto...) { x = random() % 7 == 0 ? -infinity<T> : static_cast<T>(random() % 64) / 8; });
   } else if (bias == 2) {
     problem.bias_f32 = owned<float>::shaped({broadcast(s.b), broadcast(s.hq), broadcast(s.n), s.m}, in(0, 2));
-    problem.bias_f32->each([&](float& x, auto...) { x = static_cast<float>(random() % 64) / 7; });
+    problem.bias_f32.each([&](float& x, auto...) { x = static_cast<float>(random() % 64) / 7; });
   }
   if (in(0, 1) != 0) problem.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
   if (in(0, 1) != 0) {
     auto const draw = [&](auto& x, auto...) {
       x = static_cast<std::decay_t<decltype(x)>>(random() % 5 == 0 ? -infinity<float> : float(random() % 128) / 16 - 3);
     };
-    if (in(0, 1) != 0) (problem.sink = owned<T>::shaped({broadcast(s.b), s.hq}, in(0, 2)))->each(draw);
-    else (problem.sink_f32 = owned<float>::shaped({broadcast(s.b), s.hq}, in(0, 2)))->each(draw);
+    if (in(0, 1) != 0) (problem.sink = owned<T>::shaped({broadcast(s.b), s.hq}, in(0, 2))).each(draw);
+    else (problem.sink_f32 = owned<float>::shaped({broadcast(s.b), s.hq}, in(0, 2))).each(draw);
   }
   if (in(0, 2) == 0) {
     auto const lengths = [&](std::int64_t room) {
@@ -92,7 +92,7 @@ owned_case<T> drawn_case() {
     problem.block_mask = owned<std::uint8_t>::shaped(
         {broadcast(s.b), broadcast(s.hq), blocks(s.n, problem.block_q), blocks(s.m, problem.block_k)});
     auto const set = static_cast<unsigned>(in(0, 4));
-    problem.block_mask->each([&](std::uint8_t& x, auto...) { x = random() % 4 < set ? 2 : 0; });
+    problem.block_mask.each([&](std::uint8_t& x, auto...) { x = random() % 4 < set ? 2 : 0; });
   }
   return problem;
 }
@@ -109,39 +109,39 @@ TEST_CASE("sizes around the blocks are answered like any other", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (std::int64_t const n : {1, 2, 63, 64, 65, 129})
     for (std::int64_t const m : {1, 15, 16, 17, 63, 64, 65, 127, 128, 129})
-      require_right_answer(owned_case<float>({1, 1, 1, n, m, 5, 3}, static_cast<std::uint64_t>(n * 1000 + m)));
+      require_right_answer(written<float>({1, 1, 1, n, m, 5, 3}, static_cast<std::uint64_t>(n * 1000 + m)));
 }
 
 TEST_CASE("broadcast inputs with stride 0 are read like copies", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<float> single({1, 1, 1, 5, 70, 4, 3}, 3), broadcast({2, 2, 2, 5, 70, 4, 3}, 4);
+  written<float> single({1, 1, 1, 5, 70, 4, 3}, 3), broadcast({2, 2, 2, 5, 70, 4, 3}, 4);
   for (auto const& [to, from] :
        {std::pair{&broadcast.q, &single.q}, std::pair{&broadcast.k, &single.k}, std::pair{&broadcast.v, &single.v}}) {
     to->values = from->values;
     to->layout.stride = from->layout.stride;
     to->layout.stride[0] = to->layout.stride[1] = 0;
   }
-  auto alone = single.run(), all = broadcast.run();
+  auto alone = answer_to(single), all = answer_to(broadcast);
   all.o.each([&](float& x, auto, auto, auto i, auto c) { CHECK(x == alone.o.at(0, 0, i, c)); });
 }
 
 TEMPLATE_TEST_CASE("an empty row is O = 0, LSE = −∞, weights 0", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  auto const require_empty = [](owned_case<TestType> const& problem) {
-    auto got = problem.run();
+  auto const require_empty = [](written<TestType> const& problem) {
+    auto got = answer_to(problem);
     got.o.each([](TestType& x, auto...) { CHECK(x == 0); });
     got.lse.each([](TestType& x, auto...) { CHECK(x == -infinity<TestType>); });
     got.weights.each([](TestType& x, auto...) { CHECK(x == 0); });
   };
-  owned_case<TestType> masked({1, 2, 1, 3, 70, 4, 2}, 1);
+  written<TestType> masked({1, 2, 1, 3, 70, 4, 2}, 1);
   masked.mask = owned<std::uint8_t>::shaped({1, 1, 1, 70});
   masked.q.at(0, 0, 1, 2) = masked.nan();  // a NaN in q with no visible key is an empty row
   require_empty(masked);
-  owned_case<TestType> banded({1, 1, 1, 3, 70, 4, 2}, 1);
+  written<TestType> banded({1, 1, 1, 3, 70, 4, 2}, 1);
   banded.band = {-100, -1, 0};
   require_empty(banded);
-  require_empty(owned_case<TestType>({1, 1, 1, 3, 0, 4, 2}, 1));
-  owned_case<TestType> sunk({1, 1, 1, 3, 70, 4, 2}, 1);  // all visible scores −∞
+  require_empty(written<TestType>({1, 1, 1, 3, 0, 4, 2}, 1));
+  written<TestType> sunk({1, 1, 1, 3, 70, 4, 2}, 1);  // all visible scores −∞
   sunk.bias = owned<TestType>::shaped({1, 1, 1, 70}, 0, -infinity<TestType>);
   require_empty(sunk);
 }
@@ -154,7 +154,7 @@ TEST_CASE("empty tensors are answered", "[unit]") {
                                   {1, 1, 1, 3, 0, 0, 0},
                                   {1, 1, 1, 3, 4, 2, 0},
                                   {1, 1, 1, 3, 4, 0, 2}})
-    require_right_answer(owned_case<float>(s, 5));
+    require_right_answer(written<float>(s, 5));
 }
 
 TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, double) {
@@ -162,13 +162,13 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   using T = TestType;
   // Row 1 sees keys up to 65; NaN in turn at the first, a middle and the last of them, and in a block of its own.
   auto const causal = [] {
-    owned_case<T> problem({1, 1, 1, 3, 70, 4, 3}, 9);
+    written<T> problem({1, 1, 1, 3, 70, 4, 3}, 9);
     problem.band = {64, -1, 0};
     problem.bias = owned<T>::shaped({1, 1, 3, 70});
     return problem;
   };
-  auto const require_nan_row = [](owned_case<T> const& problem, std::int64_t row) {
-    auto got = problem.run();
+  auto const require_nan_row = [](written<T> const& problem, std::int64_t row) {
+    auto got = answer_to(problem);
     got.o.each([&](T& x, auto, auto, auto i, auto) { CHECK(std::isnan(x) == (i == row)); });
     got.lse.each([&](T& x, auto, auto, auto i, auto) { CHECK(std::isnan(x) == (i == row)); });
     got.weights.each([&](T& x, auto, auto, auto i, auto) { CHECK(std::isnan(x) == (i == row)); });
@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   for (std::int64_t const key : {0, 31, 64, 65}) {
     for (T const bad : {std::numeric_limits<T>::quiet_NaN(), infinity<T>}) {
       auto problem = causal();
-      problem.bias->at(0, 0, 1, key) = bad;  // +∞ is a NaN row too
+      problem.bias.at(0, 0, 1, key) = bad;  // +∞ is a NaN row too
       require_nan_row(problem, 1);
     }
   }
@@ -188,23 +188,23 @@ TEMPLATE_TEST_CASE("NaN at a visible key is never swallowed", "[unit]", float, d
   require_nan_row(in_k, 2);
   auto only = causal();  // the one visible key of a row
   only.mask = owned<std::uint8_t>::shaped({1, 1, 3, 70}, 0, 1);
-  for (std::int64_t j = 0; j < 70; ++j) only.mask->at(0, 0, 1, j) = j == 40;
-  only.bias->at(0, 0, 1, 40) = only.nan();
+  for (std::int64_t j = 0; j < 70; ++j) only.mask.at(0, 0, 1, j) = j == 40;
+  only.bias.at(0, 0, 1, 40) = only.nan();
   require_nan_row(only, 1);
 }
 
 TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (bool const underflows : {false, true}) {
-    owned_case<TestType> problem({1, 1, 1, 3, 70, 4, 3}, 9);
+    written<TestType> problem({1, 1, 1, 3, 70, 4, 3}, 9);
     problem.band = {64, -1, 0};
     problem.v.at(0, 0, 66, 1) = problem.nan();
     problem.v.at(0, 0, 65, 2) = infinity<TestType>;
     if (underflows) {  // a weight of 0 at a visible key hides nothing
       problem.bias = owned<TestType>::shaped({1, 1, 1, 70});
-      problem.bias->at(0, 0, 0, 66) = problem.bias->at(0, 0, 0, 65) = TestType(-1e5);
+      problem.bias.at(0, 0, 0, 66) = problem.bias.at(0, 0, 0, 65) = TestType(-1e5);
     }
-    auto got = problem.run();
+    auto got = answer_to(problem);
     got.o.each([](TestType& x, auto, auto, auto i, auto c) {
       if (c == 2) CHECK(std::isfinite(x) == (i < 1));
       else CHECK(std::isnan(x) == (c == 1 && i == 2));
@@ -216,10 +216,10 @@ TEMPLATE_TEST_CASE("NaN in V is its column, in the rows that see it", "[unit]", 
 
 TEMPLATE_TEST_CASE("a score of −∞ is weight 0, and a finite one beside it takes all", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<TestType> problem({1, 1, 1, 1, 130, 1, 1}, 2);
+  written<TestType> problem({1, 1, 1, 1, 130, 1, 1}, 2);
   problem.bias = owned<TestType>::shaped({1, 1, 1, 130}, 0, -infinity<TestType>);
-  problem.bias->at(0, 0, 0, 129) = 0;
-  auto got = problem.run();
+  problem.bias.at(0, 0, 0, 129) = 0;
+  auto got = answer_to(problem);
   CHECK(got.o.at(0, 0, 0, 0) == problem.v.at(0, 0, 129, 0));
   CHECK(got.weights.at(0, 0, 0, 129) == 1);
   CHECK(got.weights.at(0, 0, 0, 0) == 0);
@@ -229,14 +229,14 @@ TEMPLATE_TEST_CASE("huge finite scores are stable", "[unit]", float, double) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (double const size : {1e3, 1e10, 1e30})
     for (double const scale : {1.0, -1.0}) {
-      owned_case<TestType> problem({1, 1, 1, 2, 200, 1, 2}, 6);
+      written<TestType> problem({1, 1, 1, 2, 200, 1, 2}, 6);
       problem.scale = scale;
       problem.q.each([&](TestType& x, auto...) { x = 1; });
       problem.k.each([&](TestType& x, auto, auto, auto j, auto) {
         x = static_cast<TestType>(size) * static_cast<TestType>(j - 100);
       });
       std::int64_t const winner = scale > 0 ? 199 : 0;
-      auto got = problem.run();
+      auto got = answer_to(problem);
       got.o.each([&](TestType& x, auto, auto, auto, auto c) { CHECK(x == problem.v.at(0, 0, winner, c)); });
       got.weights.each([&](TestType& x, auto, auto, auto, auto j) { CHECK(x == (j == winner ? 1 : 0)); });
     }
@@ -244,7 +244,7 @@ TEMPLATE_TEST_CASE("huge finite scores are stable", "[unit]", float, double) {
 
 TEST_CASE("an explicit scale is that number, even where f32 has none like it", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<float> problem({1, 1, 1, 2, 4, 1, 2}, 7);
+  written<float> problem({1, 1, 1, 2, 4, 1, 2}, 7);
   problem.scale = 1e300;
   problem.q.each([](float& x, auto...) { x = 0; });
   require_right_answer(problem);
@@ -255,43 +255,43 @@ TEST_CASE("an explicit scale is that number, even where f32 has none like it", "
   twin.scale = 1e-38 * 0x1p64;
   twin.q.each([](float& x, auto...) { x = 1e19f * 0x1p-64f; });
   require_judged(twin);
-  CHECK(problem.run().same_bits_as(twin.run()));
+  CHECK(answer_to(problem).same_bits_as(answer_to(twin)));
 }
 
 TEST_CASE("grouped heads read their own kv head", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<float> problem({2, 6, 2, 3, 70, 4, 2}, 8);
+  written<float> problem({2, 6, 2, 3, 70, 4, 2}, 8);
   problem.v.each([](float& x, auto b, auto h, auto, auto) { x = static_cast<float>(10 * b + h); });
   require_judged(problem);
-  auto got = problem.run();
+  auto got = answer_to(problem);
   got.o.each([](float& x, auto b, auto h, auto, auto) { CHECK(std::round(x) == static_cast<float>(10 * b + h / 3)); });
 }
 
 TEST_CASE("a band that saturates is one that reaches everything, or nothing", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   using range = std::numeric_limits<std::int64_t>;
-  owned_case<double> open({1, 1, 1, 3, 70, 4, 2}, 8), saturated = open;
+  written<double> open({1, 1, 1, 3, 70, 4, 2}, 8), saturated = open;
   saturated.band = {range::max(), -1, range::max()};
-  CHECK(saturated.run().same_bits_as(open.run()));
+  CHECK(answer_to(saturated).same_bits_as(answer_to(open)));
   saturated.band = {range::min(), range::max(), range::max()};
-  auto got = saturated.run();  // −2^63 + (2^63 − 1) = −1 for i = 0: nothing; one key more for each further query
+  auto got = answer_to(saturated);  // −2^63 + (2^63 − 1) = −1 for i = 0: nothing; one key more for each further query
   CHECK(got.lse.at(0, 0, 0) == -infinity<double>);
   CHECK(got.weights.at(0, 0, 1, 0) == 1);
 }
 
 TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<float> problem({1, 1, 1, 1, 3, 1, 1}, 1);
+  written<float> problem({1, 1, 1, 1, 3, 1, 1}, 1);
   problem.softcap = 2, problem.scale = 1;
   problem.q.at(0, 0, 0, 0) = 1;
   problem.k.at(0, 0, 0, 0) = infinity<float>, problem.k.at(0, 0, 1, 0) = -infinity<float>,
                         problem.k.at(0, 0, 2, 0) = problem.nan();
   problem.mask = owned<std::uint8_t>::shaped({1, 1, 1, 3}, 0, 1);
-  problem.mask->at(0, 0, 0, 2) = 0;
+  problem.mask.at(0, 0, 0, 2) = 0;
   problem.bias = owned<float>::shaped({1, 1, 1, 3});
-  problem.bias->at(0, 0, 0, 0) = -1, problem.bias->at(0, 0, 0, 1) = 3, problem.bias->at(0, 0, 0, 2) = problem.nan();
-  auto got = problem.run();                           // scores 2 − 1 and −2 + 3
-  owned_case<float> equal({1, 1, 1, 1, 3, 1, 1}, 1);  // two scores of 1 without a softcap
+  problem.bias.at(0, 0, 0, 0) = -1, problem.bias.at(0, 0, 0, 1) = 3, problem.bias.at(0, 0, 0, 2) = problem.nan();
+  auto got = answer_to(problem);                   // scores 2 − 1 and −2 + 3
+  written<float> equal({1, 1, 1, 1, 3, 1, 1}, 1);  // two scores of 1 without a softcap
   equal.mask = problem.mask, equal.bias = owned<float>::shaped({1, 1, 1, 3}, 0, 1);
   equal.q.at(0, 0, 0, 0) = 0, equal.v = problem.v;
   audit::judgement const judged = tests::judged_by_model(equal.instance(), got);
@@ -300,16 +300,16 @@ TEST_CASE("softcap maps infinite scores to ±c, before the bias and the mask", "
 
 TEST_CASE("a NaN under softcap is a NaN row", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<double> problem({1, 1, 1, 2, 70, 2, 2}, 1);
+  written<double> problem({1, 1, 1, 2, 70, 2, 2}, 1);
   problem.softcap = 5;
   problem.k.at(0, 0, 40, 1) = problem.nan();
-  auto got = problem.run();
+  auto got = answer_to(problem);
   got.o.each([](double& x, auto...) { CHECK(std::isnan(x)); });
 }
 
 TEST_CASE("what is wrong is said, and no output is touched", "[unit]") {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<float> problem({1, 1, 1, 1, 1, 1, 1}, 1);
+  written<float> problem({1, 1, 1, 1, 1, 1, 1}, 1);
   float o = 5;
   auto const call = [&](int threads) {
     auto const instance = problem.instance();

@@ -148,7 +148,7 @@ TEST_CASE("scales beyond the range of f32 are applied", "[unit]") {
     return answered(asked, {1, 1, 1, 1, 9, 4, 4}, {.threads = 1, .bf16_arithmetic = by}).lse[0];
   };
   auto const is_right = [](float found, double scale) {  // all of q and k is 1
-    tests::one_row<bf16> row(9, 4, 4);
+    tests::written<bf16> row(9, 4, 4);
     for (auto* tensor : {&row.q, &row.k, &row.v}) std::ranges::fill(tensor->values, fast::narrowed<bf16>(1));
     row.scale = scale;
     tests::bound_check<bf16> const check(row);

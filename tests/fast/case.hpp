@@ -1,17 +1,15 @@
-// Small attention problems that own their memory, and how to run the kernel.
+// The answer of the kernel to a problem that a test wrote down, on each instruction set.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <optional>
-#include <random>
 #include <string_view>
 
 #include "fast/attention.hpp"
 #include "fast/simd/operations.hpp"
 #include "tests/support/owned.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -37,63 +35,23 @@ struct owned_answer {
   }
 };
 
+/// The kernel's outputs with `gap` untouched numbers between rows, filled with `canary` before the call.
 template <class T>
-struct owned_case : problem::parameters {
-  owned<T> q, k, v;
-  std::optional<owned<std::uint8_t>> mask;
-  std::optional<owned<T>> bias;
-  std::optional<owned<float>> bias_f32;
-  std::optional<owned<T>> sink;
-  std::optional<owned<float>> sink_f32;
-  std::optional<owned<std::uint8_t>> block_mask;
-  std::optional<owned<std::int32_t>> q_lengths, k_lengths;
-
-  owned_case(problem::sizes const& s, std::uint64_t seed, std::int64_t gap = 0)
-      : q(owned<T>::shaped({s.b, s.hq, s.n, s.d}, gap, nan())),
-        k(owned<T>::shaped({s.b, s.hk, s.m, s.d}, gap, nan())),
-        v(owned<T>::shaped({s.b, s.hk, s.m, s.dv}, gap, nan())) {
-    std::mt19937_64 random(seed);
-    std::normal_distribution<double> normal;
-    for (auto* tensor : {&q, &k, &v}) tensor->each([&](T& x, auto...) { x = static_cast<T>(normal(random)); });
-    if (s.d == 0) scale = 1;
-  }
-
-  static T nan() { return std::numeric_limits<T>::quiet_NaN(); }
-
-  problem::instance<T> instance() const {
-    problem::arguments<T> arguments;
-    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
-    if (mask) arguments.mask = mask->in();
-    if (bias) arguments.bias = bias->in();
-    if (bias_f32) arguments.bias_f32 = bias_f32->in();
-    if (sink) arguments.sink = sink->in();
-    if (sink_f32) arguments.sink_f32 = sink_f32->in();
-    if (block_mask) arguments.block_mask = block_mask->in();
-    if (q_lengths) arguments.q_lengths = q_lengths->in();
-    if (k_lengths) arguments.k_lengths = k_lengths->in();
-    static_cast<problem::parameters&>(arguments) = *this;
-    auto checked = problem::instance<T>::make(arguments);
-    if (!checked) FAIL(checked.why().message());
-    return checked.value();
-  }
-
-  /// Outputs with `gap` untouched numbers between rows, filled with `canary` before the call.
-  owned_answer<T> run(fast::options const& how = {.threads = 1}, std::int64_t gap = 0, T canary = T(-77),
-                      bool weights = true) const {
-    auto const problem = instance();
-    auto const& s = problem.size();
-    owned_answer<T> answer{owned<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
-                           owned<T>::shaped({s.b, s.hq, s.n}, gap, canary),
-                           owned<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
-    problem::output_tensors<T> tensors{answer.o.out(), answer.lse.out(), {}};
-    if (weights) tensors.weights = answer.weights.out();
-    auto outputs = problem::outputs<T>::make(problem, tensors);
-    if (!outputs) FAIL(outputs.why().message());
-    auto const done = fast::attention(problem, outputs.value(), how);
-    if (!done) FAIL(done.why().message());
-    return answer;
-  }
-};
+owned_answer<T> answer_to(written<T> const& asked, fast::options const& how = {.threads = 1}, std::int64_t gap = 0,
+                          T canary = T(-77), bool weights = true) {
+  auto const problem = asked.instance();
+  auto const& s = problem.size();
+  owned_answer<T> answer{owned<T>::shaped({s.b, s.hq, s.n, s.dv}, gap, canary),
+                         owned<T>::shaped({s.b, s.hq, s.n}, gap, canary),
+                         owned<T>::shaped({s.b, s.hq, s.n, s.m}, gap, canary)};
+  problem::output_tensors<T> tensors{answer.o.out(), answer.lse.out(), {}};
+  if (weights) tensors.weights = answer.weights.out();
+  auto outputs = problem::outputs<T>::make(problem, tensors);
+  if (!outputs) FAIL(outputs.why().message());
+  auto const done = fast::attention(problem, outputs.value(), how);
+  if (!done) FAIL(done.why().message());
+  return answer;
+}
 
 /// The rule of docs/semantics.md, pair by pair.
 template <class T>

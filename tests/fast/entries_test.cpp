@@ -175,7 +175,7 @@ TEST_CASE("a plan has tasks for the queries that there are", "[unit]") {
 }
 
 TEST_CASE("dropout is refused, outputs untouched", "[unit]") {
-  tests::owned_case<float> problem({1, 1, 1, 2, 3, 4, 5}, 1);
+  tests::written<float> problem({1, 1, 1, 2, 3, 4, 5}, 1);
   problem::arguments<float> given;
   given.q = problem.q.in(), given.k = problem.k.in(), given.v = problem.v.in();
   std::vector<std::uint8_t> const keep(6, 1);

@@ -49,7 +49,7 @@ struct tiny_call {
 /// Is x the LSE of two keys with this score, within the bound of the kernel's model?
 bool is_lse_of_two(float score, float x) {
   namespace tests = attest::tests;
-  tests::one_row<float> row = tests::with_scores({score, score}, {3, 5});
+  tests::written<float> row = tests::with_scores({score, score}, {3, 5});
   row.scale = 1;
   tests::bound_check<float> const check(row);
   auto const model = attest::fast::model(row.instance());

@@ -16,8 +16,9 @@
 using namespace attest;
 using problem::bf16;
 using problem::f16;
+using tests::answer_to;
 using tests::owned;
-using tests::owned_case;
+using tests::written;
 
 namespace {
 
@@ -56,13 +57,17 @@ bool is_nearest(float x, E got) {
 
 /// `from`, rounded to E, and as f32 numbers again.
 template <class E>
-owned<E> stored(owned<float>& from) {
-  owned<E> narrow;
-  narrow.layout = from.layout;
-  for (float& x : from.values) {
-    narrow.values.push_back(fast::narrowed<E>(x));
-    x = fast::widened(narrow.values.back());
-  }
+written<E> stored(written<float>& from) {
+  written<E> narrow;
+  static_cast<problem::parameters&>(narrow) = from;
+  auto const round = [](owned<float>& numbers, owned<E>& to) {
+    to.layout = numbers.layout;
+    for (float& x : numbers.values) {
+      to.values.push_back(fast::narrowed<E>(x));
+      x = fast::widened(to.values.back());
+    }
+  };
+  round(from.q, narrow.q), round(from.k, narrow.k), round(from.v, narrow.v), round(from.bias, narrow.bias);
   return narrow;
 }
 
@@ -112,26 +117,19 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
     auto const in = [](std::int64_t low, std::int64_t high) { return *rc::gen::inRange<std::int64_t>(low, high + 1); };
     std::int64_t const hk = in(1, 2), gap = in(0, 2);
     problem::sizes const s{in(1, 2), hk * in(1, 2), hk, in(0, 60), in(0, 300), in(0, 70), in(0, 70)};
-    owned_case<float> wide(s, *rc::gen::arbitrary<std::uint64_t>(), gap);
+    written<float> wide(s, *rc::gen::arbitrary<std::uint64_t>(), gap);
     if (in(0, 2) == 0) wide.softcap = 2;
     if (in(0, 1) == 0) wide.band = {in(-80, 200), in(-1, 90), in(-1, 90)};
     if (in(0, 1) == 0) {
       wide.bias = owned<float>::shaped({1, s.hq, s.n, s.m});
-      wide.bias->each(
+      wide.bias.each(
           [&](float& x, auto, auto h, auto i, auto j) { x = static_cast<float>((h + 3 * i + 7 * j) % 50) / 9; });
     }
-    auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
-    std::optional<owned<E>> bias;
-    if (wide.bias) bias = stored<E>(*wide.bias);
+    auto const narrow = stored<E>(wide);
     int const threads = static_cast<int>(in(1, 2));
-    auto const expected = wide.run({.threads = 1}, 3);
+    auto const expected = answer_to(wide, {.threads = 1}, 3);
 
-    problem::arguments<E> arguments;
-    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in(), arguments.softcap = wide.softcap,
-    arguments.band = wide.band;
-    arguments.scale = wide.scale;
-    if (bias) arguments.bias = bias->in();
-    auto const instance = problem::instance<E>::make(arguments).value();
+    auto const instance = narrow.instance();
     E const canary{0x1234};
     auto o = owned<E>::shaped({s.b, s.hq, s.n, s.dv}, 3, canary);
     auto weights = owned<E>::shaped({s.b, s.hq, s.n, s.m}, 3, canary);
@@ -154,15 +152,13 @@ TEMPLATE_TEST_CASE("16-bit storage answers what f32 answers, rounded", "[propert
 TEMPLATE_TEST_CASE("weights of more keys than a thread keeps scores for are answered", "[unit]", bf16, f16) {
   using E = TestType;
   // 60 rows of 45,000 scores would take 10 MiB.
-  owned_case<float> wide({1, 1, 1, 60, 45'000, 2, 1}, 7);
-  auto const q = stored<E>(wide.q), k = stored<E>(wide.k), v = stored<E>(wide.v);
-  problem::arguments<E> arguments;
-  arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
-  auto const instance = problem::instance<E>::make(arguments).value();
+  written<float> wide({1, 1, 1, 60, 45'000, 2, 1}, 7);
+  auto const narrow = stored<E>(wide);
+  auto const instance = narrow.instance();
   auto o = owned<E>::shaped({1, 1, 60, 1}), weights = owned<E>::shaped({1, 1, 60, 45'000});
   auto const outputs = problem::outputs<E>::make(instance, {o.out(), {}, weights.out()}).value();
   REQUIRE(fast::attention(instance, outputs, {.threads = 2}));
-  auto expected = wide.run();
+  auto expected = answer_to(wide);
   int wrong = 0;
   weights.each([&](E& x, auto... at) { wrong += !(x == fast::narrowed<E>(expected.weights.at(at...))); });
   o.each([&](E& x, auto... at) { wrong += !(x == fast::narrowed<E>(expected.o.at(at...))); });

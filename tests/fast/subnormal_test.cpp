@@ -5,17 +5,18 @@
 #include "tests/fast/case.hpp"
 
 using namespace attest;
-using tests::owned_case;
+using tests::answer_to;
+using tests::written;
 
 namespace {
 
 /// Processor seconds of the best of a few calls.
 template <class T>
-double seconds_of(owned_case<T> const& problem) {
+double seconds_of(written<T> const& problem) {
   double best = 1e9;
   for (int k = 0; k < 5; ++k) {
     std::clock_t const start = std::clock();
-    for (int again = 0; again < 4; ++again) problem.run({.threads = 1}, 0, T(-77), false);
+    for (int again = 0; again < 4; ++again) answer_to(problem, {.threads = 1}, 0, T(-77), false);
     best = std::min(best, static_cast<double>(std::clock() - start));
   }
   return best;
@@ -26,7 +27,7 @@ double seconds_of(owned_case<T> const& problem) {
 TEMPLATE_TEST_CASE("subnormal inputs and weights slow nothing by more than three times", "[unit]", float, double) {
   using T = TestType;
   constexpr T tiny = std::numeric_limits<T>::min() / 8;
-  auto const usual = owned_case<T>({1, 2, 2, 200, 300, 32, 32}, 21);
+  auto const usual = written<T>({1, 2, 2, 200, 300, 32, 32}, 21);
   double const limit = 3 * seconds_of(usual);
   auto small_values = usual, small_keys = usual, small_weights = usual;
   small_values.v.each([](T& x, auto...) { x *= tiny; });
@@ -43,8 +44,8 @@ TEMPLATE_TEST_CASE("subnormal inputs and weights slow nothing by more than three
 TEMPLATE_TEST_CASE("subnormal values count as 0", "[unit]", float, double) {
   using T = TestType;
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
-  owned_case<T> problem({1, 1, 1, 3, 5, 4, 20}, 22);
+  written<T> problem({1, 1, 1, 3, 5, 4, 20}, 22);
   problem.v.each([](T& x, auto...) { x = std::numeric_limits<T>::denorm_min(); });
-  auto got = problem.run();
+  auto got = answer_to(problem);
   got.o.each([](T& x, auto...) { CHECK(x == 0); });
 }

@@ -19,7 +19,7 @@ using reference::machine::unsafe_environment;
 template <class Spoil, class Restore>
 void refuses(std::string const& expected, Spoil&& spoil, Restore&& restore) {
   tests::machine_problem<float> problem(3);
-  problem.has_mask = problem.has_bias = false;
+  problem.mask = {}, problem.bias = {};
   problem.band = {};
   auto const instance = problem.instance();
   auto const model = audit::find_contract("f32")->fixed;

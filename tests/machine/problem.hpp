@@ -4,22 +4,18 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <random>
-#include <vector>
 
 #include "problem/instance.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
 template <class T>
-struct machine_problem : problem::parameters {
+struct machine_problem : written<T> {
+  using written<T>::q, written<T>::k, written<T>::v, written<T>::bias, written<T>::mask;
+  using written<T>::scale, written<T>::softcap, written<T>::band, written<T>::base;
   problem::sizes s;
-  owned<T> q, k, v, bias;
-  owned<std::uint8_t> mask;
-  problem::log_base base = problem::log_base::e;
-  bool has_bias = false, has_mask = false;
   bool tame = true;  ///< moderate numbers only: the machine tier must answer every row that sees a key
 
   explicit machine_problem(std::uint64_t seed) {
@@ -56,11 +52,11 @@ struct machine_problem : problem::parameters {
         for (std::int64_t t = 0; t < s.d; ++t) k.values[at(row, t)] = k.values[at(0, t)];
     if (one_in(3)) scale = one_in(4) ? 0.0 : one_in(3) ? -0.75 : normal(random);
     if (one_in(3)) band = {below(9) - 4, below(8) - 1, below(8) - 1};
-    if ((has_mask = one_in(3))) {
+    if (one_in(3)) {
       mask = owned<std::uint8_t>({s.b, s.hq, s.n, s.m});
       for (auto& x : mask.values) x = !one_in(3);
     }
-    if ((has_bias = one_in(2))) {
+    if (one_in(2)) {
       bias = owned<T>({s.b, s.hq, s.n, s.m});
       bool const cut = one_in(3);
       double const infinity = std::numeric_limits<double>::infinity();
@@ -68,7 +64,7 @@ struct machine_problem : problem::parameters {
     }
     if (one_in(4)) softcap = one_in(3) ? 1 : one_in(2) ? 50 : 0.125;
     if (scale && softcap == 0 && one_in(2)) base = problem::log_base::two;
-    if (base == problem::log_base::two && has_bias && one_in(2)) become_merge(random);
+    if (base == problem::log_base::two && !bias.is_absent() && one_in(2)) become_merge(random);
     if (one_in(8)) spoil(random);
   }
 
@@ -90,16 +86,6 @@ struct machine_problem : problem::parameters {
   }
 
   std::size_t at(std::int64_t row, std::int64_t t) const { return static_cast<std::size_t>(row * s.d + t); }
-
-  problem::instance<T> instance() const {
-    problem::arguments<T> arguments;
-    arguments.q = q.in(), arguments.k = k.in(), arguments.v = v.in();
-    if (has_mask) arguments.mask = mask.in();
-    if (has_bias) arguments.bias = bias.in();
-    static_cast<problem::parameters&>(arguments) = *this;
-    arguments.base = base;
-    return problem::instance<T>::make(arguments).value();
-  }
 };
 
 }  // namespace attest::tests

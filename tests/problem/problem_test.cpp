@@ -5,7 +5,7 @@
 #include "problem/dlpack.hpp"
 #include "problem/instance.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 using namespace attest;
 using problem::error_code;

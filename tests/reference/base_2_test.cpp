@@ -7,8 +7,8 @@
 
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
-#include "tests/support/problem_maker.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 namespace {
@@ -16,10 +16,10 @@ namespace {
 using boost::multiprecision::cpp_int;
 using boost::multiprecision::cpp_rational;
 
-one_row<float> merge_of(std::vector<float> const& lse, std::vector<float> const& o) {
-  one_row<float> parts(static_cast<std::int64_t>(lse.size()), 0, 1);
+written<float> merge_of(std::vector<float> const& lse, std::vector<float> const& o) {
+  written<float> parts(static_cast<std::int64_t>(lse.size()), 0, 1);
   parts.scale = 1, parts.base = problem::log_base::two;
-  parts.bias = lse, parts.v.values = o;
+  parts.bias.values = lse, parts.v.values = o;
   return parts;
 }
 
@@ -29,7 +29,7 @@ struct merged {
 
 /// Correctly rounded. NaN: undecided
 merged exact_merge(std::vector<float> const& lse, std::vector<float> const& o) {
-  one_row<float> const parts = merge_of(lse, o);
+  written<float> const parts = merge_of(lse, o);
   auto const p = parts.instance();
   reference::enclosed_row<128, float> row;
   reference::compiled::enclose_row(p, 0, 0, 0, row);
@@ -99,14 +99,14 @@ TEST_CASE("LSEs in base 2 that lie far apart are merged as any others", "[unit]"
 
 TEST_CASE("only rows without a softcap, a sink and the scale 1/sqrt(d) have scores in base 2", "[unit]") {
   auto const fault = [](auto&& change) {
-    one_row<float> parts = merge_of({1, 2}, {3, 4});
+    written<float> parts = merge_of({1, 2}, {3, 4});
     change(parts);
     auto const made = problem::instance<float>::make(parts.arguments());
     return made ? "none" : made.why().message();
   };
   CHECK(fault([](auto&) {}) == "none");
-  for (auto const& found : {fault([](auto& p) { p.softcap = 1; }), fault([](auto& p) { p.sink = {1.0F}; }), [] {
-                              one_row<float> row(2, 1, 1);
+  for (auto const& found : {fault([](auto& p) { p.softcap = 1; }), fault([](auto& p) { p.sink.values = {1.0F}; }), [] {
+                              written<float> row(2, 1, 1);
                               row.q.values = {1}, row.k.values = {1, 2}, row.v.values = {3, 4};
                               row.base = problem::log_base::two;
                               return problem::instance<float>::make(row.arguments()).why().message();

@@ -16,7 +16,7 @@
 #include "audit/contract/contract.hpp"
 #include "reference/attention/attention.hpp"
 #include "reference/bound/bound.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace {
 
@@ -48,7 +48,7 @@ std::map<std::string, sizes> measured(std::int64_t keys) {
   std::map<std::string, std::vector<double>> bounds, warnings;
   std::vector<double> outputs;
   for (int at = 0; at < rows; ++at) {
-    tests::one_row<T> problem(keys, d, dv);
+    tests::written<T> problem(keys, d, dv);
     for (auto* tensor : {&problem.q, &problem.k, &problem.v})
       for (T& x : tensor->values) x = tests::element_from<T>(gaussian(random));
     auto const instance = problem.instance();

@@ -78,7 +78,7 @@ TEST_CASE("hill climbing does not pass the bound", "[property]") {
   double best = 0;
   for (auto const& kernel : plain_kernels()) {
     directions const up = drawn_directions(random);
-    auto const ratio = [&](one_row<float> const& problem) {
+    auto const ratio = [&](written<float> const& problem) {
       return judge(kernel, problem, bound_check<float>(problem), whole_row, up);
     };
     best = std::max(best, climb(attacked_row<float>(9, random), 400, random, ratio));
@@ -112,7 +112,7 @@ TEST_CASE("at huge scores mean(V) is refused and honest kernels are not", "[prop
   ratios honest_ones;
   generator random(7);
   for (int n = 0; n < 400; ++n) {
-    one_row<float> problem(2 + static_cast<std::int64_t>(random() % 15), 4, 1);
+    written<float> problem(2 + static_cast<std::int64_t>(random() % 15), 4, 1);
     double const size = std::pow(10.0, 5 + 20 * uniform(random));
     for (auto& x : problem.q.values) x = static_cast<float>(gaussian(random) * size);
     for (auto& x : problem.k.values) x = static_cast<float>(gaussian(random));

@@ -16,8 +16,8 @@ using reference::judged_by;
 namespace {
 
 /// d = 1, σ = 1.
-one_row<float> with_scores(float q, std::vector<float> const& k, std::vector<float> const& v) {
-  one_row<float> problem(static_cast<std::int64_t>(k.size()), 1, 1);
+written<float> with_scores(float q, std::vector<float> const& k, std::vector<float> const& v) {
+  written<float> problem(static_cast<std::int64_t>(k.size()), 1, 1);
   problem.q.values = {q}, problem.k.values = k, problem.v.values = v;
   problem.scale = 1;
   return problem;
@@ -32,7 +32,7 @@ kernel_model one_block(std::int64_t m) {
 }
 
 /// Online softmax in blocks, with the exp and the log of the library.
-row_answer online_answer(one_row<float> const& row, std::size_t block, bool sums_blocks = false,
+row_answer online_answer(written<float> const& row, std::size_t block, bool sums_blocks = false,
                          problem::element_type weights = problem::element_type::f32) {
   known_kernel kernel = plain_kernels().front();
   kernel.softmax = softmax_form::online, kernel.sums_blocks = sums_blocks;
@@ -40,7 +40,7 @@ row_answer online_answer(one_row<float> const& row, std::size_t block, bool sums
   return known_run(kernel, row, block, {1}).answer();
 }
 
-double output_ratio(one_row<float> const& problem, row_answer const& answer, kernel_model const& model) {
+double output_ratio(written<float> const& problem, row_answer const& answer, kernel_model const& model) {
   return bound_check<float>(problem).judge(model, answer).output;
 }
 
@@ -49,14 +49,14 @@ bool prints(double x, std::string_view digits) {
   return reference::rounds_to(reference::ball<128>::from(reference::value_of(x)), digits) == reference::decision::yes;
 }
 
-double output_size(one_row<float> const& problem, kernel_model const& model) {
+double output_size(written<float> const& problem, kernel_model const& model) {
   bound_check<float> const check(problem);
   return check.output_bound(check.bound(model)).size;
 }
 
-one_row<float> ordinary() {
+written<float> ordinary() {
   auto problem = with_scores(1.5f, {1, -0.25f, 0.5f, 2}, {1, -2, 3, 0.125f});
-  problem.bias = {0.5f, 0, -1, 0.25f};
+  problem.bias.values = {0.5f, 0, -1, 0.25f};
   return problem;
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("one key leaves nothing but the last roundings", "[unit]") {
 }
 
 TEST_CASE("equal scores and d = 0 are within a few roundings", "[unit]") {
-  one_row<float> none(4, 0, 1);
+  written<float> none(4, 0, 1);
   none.scale = 1, none.v.values = {1, 2, 3, 4};
   CHECK(output_size(none, one_block(4)) <= 60 * 0x1p-24);
   CHECK(output_size(with_scores(1, {2, 2, 2, 2}, {1, 1, 1, 1}), one_block(4)) <= 60 * 0x1p-24);
@@ -157,9 +157,9 @@ TEST_CASE("every parameter that stands for an error only widens the bound", "[un
 
 TEST_CASE("adding a bias costs one rounding of the score in f64 too", "[unit]") {
   // (1 + u)^k − 1 evaluated in doubles is 0 for u = 2^−53: then a bias of 1e4 would cost nothing.
-  one_row<double> problem(2, 1, 1);
+  written<double> problem(2, 1, 1);
   problem.q.values = {1}, problem.k.values = {0.3, -0.27}, problem.v.values = {0, 1}, problem.scale = 1;
-  problem.bias = {1e4, 1e4};
+  problem.bias.values = {1e4, 1e4};
   bound_check<double> const check(problem);
   kernel_model model;
   model.format = problem::formats::f64, model.k_qk_base = 0, model.eps = 0x1p-52, model.block = 2;
@@ -171,7 +171,7 @@ TEST_CASE("adding a bias costs one rounding of the score in f64 too", "[unit]") 
 }
 
 TEST_CASE("bounds of weights, LSE and O in f64 are of the order of its roundings", "[unit]") {
-  one_row<double> problem(4, 2, 1);
+  written<double> problem(4, 2, 1);
   problem.q.values = {1, -0.5}, problem.k.values = {1, 2, 0.5, 1, -1, 0.25, 2, 2}, problem.v.values = {1, -2, 3, 0.5};
   bound_check<double> const check(problem);
   kernel_model model;
@@ -185,7 +185,7 @@ TEST_CASE("bounds of weights, LSE and O in f64 are of the order of its roundings
 }
 
 TEST_CASE("rows outside the hypotheses are not judged", "[unit]") {
-  auto const by = [](one_row<float> const& problem, kernel_model const& model) {
+  auto const by = [](written<float> const& problem, kernel_model const& model) {
     bound_check<float> const check(problem);
     return check.output_bound(check.bound(model)).by;
   };
@@ -217,7 +217,7 @@ TEST_CASE("a combine without final division claims nothing where its error passe
 
 TEST_CASE("an additive mask of finfo.min hides its key and leaves the row judged", "[unit]") {
   auto problem = with_scores(1, {1, 2, 50}, {1, 2, 7});
-  problem.bias = {0, 0, std::numeric_limits<float>::lowest()};
+  problem.bias.values = {0, 0, std::numeric_limits<float>::lowest()};
   bound_check<float> const check(problem);
   auto model = one_block(3);
   model.k_add = 1;
@@ -228,14 +228,14 @@ TEST_CASE("an additive mask of finfo.min hides its key and leaves the row judged
   CHECK(bound.weight(2).size < 1e-5);
   CHECK(check.output_bound(check.bound(black_box_f32())).by == judged_by::theorem);
   CHECK(check.judge(model, online_answer(problem, 3, true)).worst() <= 1);
-  problem.bias.assign(3, std::numeric_limits<float>::lowest());  // every key: outside H0
+  problem.bias.values.assign(3, std::numeric_limits<float>::lowest());  // every key: outside H0
   bound_check<float> const all(problem);
   CHECK(all.output_bound(all.bound(model)).by == judged_by::nothing);
 }
 
 TEST_CASE("where only the clauses judge, errors of exp and of rounded weights still count", "[unit]") {
   // Products of 2^24 cancel: E_j is about 6, no theorem; the second key is 60 below.
-  one_row<float> problem(2, 3, 1);
+  written<float> problem(2, 3, 1);
   problem.q.values = {0x1p24f, 0x1p24f, 1}, problem.k.values = {1, -1, 0, 1, -1, -60}, problem.v.values = {0, 1};
   problem.scale = 1;
   bound_check<float> const check(problem);

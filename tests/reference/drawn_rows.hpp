@@ -11,7 +11,7 @@
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
 #include "tests/support/owned.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -319,7 +319,7 @@ inline drawn_row random_facts(generator& random) {
 inline drawn_row problem_facts(generator& random) {
   drawn_row row;
   std::int64_t const n = random.chance(0.1) ? random.whole(20, 100) : random.whole(1, 16), d = random.whole(1, 8);
-  tests::one_row<float> problem(n, d, 2);
+  tests::written<float> problem(n, d, 2);
   double const size = random.one_of({1.0, 1.0, 1e-4, 6.0, 30.0, 1e5, 1e12});
   for (float& x : problem.q.values) x = static_cast<float>(random.gaussian() * size);
   for (float& x : problem.k.values) x = static_cast<float>(random.gaussian());
@@ -328,14 +328,15 @@ inline drawn_row problem_facts(generator& random) {
       problem.k.values[t] = problem.k.values[t % static_cast<std::size_t>(d)];
   if (random.chance(0.4)) {
     double const mask = -std::pow(10, random.between(0, 38));
-    for (std::int64_t j = 0; j < n; ++j) problem.bias.push_back(random.chance(0.5) ? static_cast<float>(mask) : 0.0F);
+    for (std::int64_t j = 0; j < n; ++j)
+      problem.bias.values.push_back(random.chance(0.5) ? static_cast<float>(mask) : 0.0F);
   }
   if (random.chance(0.2)) problem.softcap = random.one_of({0.5, 3.0, 30.0, 1e10});
   if (random.chance(0.5)) problem.scale = random.one_of({1.0, 0.5, 0.1, -3.0});
   if (random.chance(0.25))
-    problem.sink = {static_cast<float>(random.gaussian() * random.one_of({1.0, 10.0, 200.0, 1e30}))};
+    problem.sink.values = {static_cast<float>(random.gaussian() * random.one_of({1.0, 10.0, 200.0, 1e30}))};
   if (random.chance(0.2)) {
-    for (std::int64_t j = 0; j < n; ++j) problem.keep.push_back(random.chance(0.7) ? 1 : 0);
+    for (std::int64_t j = 0; j < n; ++j) problem.keep.values.push_back(random.chance(0.7) ? 1 : 0);
     problem.dropout = random.one_of({0.0, 0.25, 0.1, 0.9});
   }
   auto const instance = problem.instance();

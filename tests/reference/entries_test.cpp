@@ -7,10 +7,10 @@
 #include "reference/compiled/rounding.hpp"
 #include "reference/compiled/row.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/problem_maker.hpp"
 #include "tests/support/property.hpp"
 #include "tests/support/random_recipe.hpp"
 #include "tests/support/stated_twice.hpp"
+#include "tests/support/written.hpp"
 
 using namespace attest;
 using namespace attest::tests;
@@ -144,7 +144,7 @@ TEST_CASE("dropout: o is that of V without the dropped keys, divided by 1 - p; w
 
 TEST_CASE("dropout decides midpoints exactly", "[unit]") {
   // Two equal scores, v = (3, 5), the second dropped, p = 1/4: o = (3/2)/(3/4) = 2. p = 1/3 as a double: not 9/4.
-  one_row<float> problem = with_scores({3, 3}, {3, 5});
+  written<float> problem = with_scores({3, 3}, {3, 5});
   std::uint8_t const keep[] = {1, 0};
   auto const rounded = [&](double dropout) {
     auto arguments = problem.arguments();
@@ -162,7 +162,7 @@ TEST_CASE("dropout decides midpoints exactly", "[unit]") {
 
 TEST_CASE("sinks that are not finite, and rows that see no key", "[unit]") {
   float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
-  one_row<float> problem = with_scores({1, 2}, {3, 4});
+  written<float> problem = with_scores({1, 2}, {3, 4});
   auto const make = [&](float& sink) {
     auto arguments = problem.arguments();
     arguments.sink = problem::tensor<float const>{&sink, problem::layout::compact({1})};
@@ -176,7 +176,7 @@ TEST_CASE("sinks that are not finite, and rows that see no key", "[unit]") {
   CHECK(reference::lse_is_infinite(make(top), 0, 0, 0));
   CHECK_FALSE(reference::lse_is_infinite(make(none), 0, 0, 0));
 
-  problem.mask = {0, 0};
+  problem.mask.values = {0, 0};
   CHECK(row_with(-infinity).kind == row_kind::empty);
   CHECK(row_with(-infinity).empty_lse == number_class::minus_infinity);
   CHECK(row_with(nan).kind == row_kind::empty);
@@ -191,8 +191,8 @@ TEST_CASE("sinks that are not finite, and rows that see no key", "[unit]") {
   CHECK(reference::compiled::rounded_output<float>(p, alone, 0) == 0.0f);
 
   // All scores −∞: the sink alone has weight; a NaN in V there is left open, as in an empty row.
-  problem.mask.clear();
-  problem.bias = {-infinity, -infinity};
+  problem.mask.values.clear();
+  problem.bias.values = {-infinity, -infinity};
   CHECK(enclosed(make(t), 0, 0, 0).kind == row_kind::finite);
   CHECK(enclosed(make(none), 0, 0, 0).kind == row_kind::nan);
   problem.v.values[0] = nan;
@@ -201,7 +201,7 @@ TEST_CASE("sinks that are not finite, and rows that see no key", "[unit]") {
 
 TEST_CASE("NaN and infinities in V: 'dropped' leaves the column open, 'kept' decides it", "[unit]") {
   float const infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
-  one_row<float> problem = with_scores({1, 2}, {3, 4});
+  written<float> problem = with_scores({1, 2}, {3, 4});
   std::uint8_t const keep[] = {1, 0};
   auto const kind_with = [&](float first, float second) {
     problem.v.values = {first, second};

@@ -7,7 +7,7 @@
 
 #include "reference/compiled/row.hpp"
 #include "tests/support/many.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 using namespace attest;
 using namespace attest::tests;
@@ -15,7 +15,7 @@ using reference::value_of;
 
 namespace {
 
-bool is_exactly(one_row<float> const& problem, double t) {
+bool is_exactly(written<float> const& problem, double t) {
   reference::enclosed_row<64, float> row;
   auto const p = problem.instance();
   reference::compiled::enclose_row(p, 0, 0, 0, row);
@@ -53,17 +53,17 @@ TEST_CASE("a far key that is not exactly the mean decides the answer, at any dis
 TEST_CASE("groups are groups of exact scores, through sqrt(d) and biases", "[unit]") {
   // q·k = 3 with bias 1 and q·k = 6 with bias 0 tie for d = 9 (σ = 1/3) and not for d = 8.
   for (std::int64_t const d : {9, 8}) {
-    one_row<float> problem(2, d, 1);
+    written<float> problem(2, d, 1);
     problem.q.values[0] = 1;
     problem.k.values[0] = 3, problem.k.values[static_cast<std::size_t>(d)] = 6;
     problem.v.values = {-4, 10};
-    problem.bias = {1, 0};
+    problem.bias.values = {1, 0};
     CHECK(is_exactly(problem, 3) == (d == 9));
   }
 }
 
 TEST_CASE("uniform weights are recognised, and near-uniform ones are not", "[unit]") {
-  auto const uniform = [](one_row<float> const& problem) {
+  auto const uniform = [](written<float> const& problem) {
     reference::enclosed_row<64, float> row;
     reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
     return reference::weights_are_uniform(row);

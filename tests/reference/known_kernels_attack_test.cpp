@@ -23,7 +23,7 @@ namespace {
 
 /// A call of a kernel: all that the attack may change.
 struct attacked_call {
-  one_row<float> row;
+  written<float> row;
   directions up;
   std::size_t block;
 };
@@ -33,10 +33,10 @@ constexpr int kinds_of_row = families + 12;
 double between(generator& random, double least, double most) { return least + (most - least) * uniform(random); }
 
 /// Rows in addition to attacked_row's: one column, and as many keys as the kernel asks for.
-one_row<float> long_row(known_kernel const& kernel, int kind, generator& random) {
+written<float> long_row(known_kernel const& kernel, int kind, generator& random) {
   auto const m = 2 + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(kernel.most_keys - 1));
   std::int64_t const d = 1 + static_cast<std::int64_t>(random() % 4);
-  one_row<float> row(m, d, 1);
+  written<float> row(m, d, 1);
   double const size = kind == 1 ? 6 : kind == 2 ? 1e-3 : kind == 3 ? 40 : 1;
   for (auto& x : row.q.values) x = static_cast<float>(gaussian(random) * size);
   for (auto& x : row.k.values) x = static_cast<float>(gaussian(random));
@@ -74,11 +74,11 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
   attacked_call call{
       kind < families ? attacked_row<float>(kind, random) : long_row(kernel, kind - families, random), {}, 1};
   auto const m = static_cast<std::size_t>(call.row.v.layout.shape[0]);
-  call.row.bias.clear();
+  call.row.bias.values.clear();
   int const smaller = kernel.how.narrow_throughout ? 8 : 0;  // a bias of 2^12 is rounded by more than 1 in bfloat16
   if (kernel.biased)
     for (std::size_t j = 0; j < m; ++j)
-      call.row.bias.push_back(static_cast<float>(
+      call.row.bias.values.push_back(static_cast<float>(
           kind == 10 ? 1e4 : std::ldexp(1 + uniform(random), static_cast<int>(random() % 12) - smaller)));
   if (kernel.masked) {
     constexpr double sizes[]{1e4, 1e6, 1e7, 1e8, 1e9, 1.4e9};
@@ -86,7 +86,7 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
     std::size_t const shape = random() % 4, kept = random() % m;  // the first half, every other key, all but one, all
     for (std::size_t j = 0; j < m; ++j) {
       bool const masked = shape == 0 ? j < m / 2 : shape == 1 ? j % 2 == 0 : shape == 2 ? j != kept : true;
-      call.row.bias.push_back(masked ? mask : 0.0f);
+      call.row.bias.values.push_back(masked ? mask : 0.0f);
     }
   }
   if (kernel.capped) {
@@ -101,18 +101,19 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
       double dot = 0;
       for (std::size_t t = 0; t < d; ++t)
         dot += static_cast<double>(call.row.q.values[t]) * static_cast<double>(call.row.k.values[j * d + t]);
-      top = std::max(top, scale * dot + (call.row.bias.empty() ? 0 : static_cast<double>(call.row.bias[j])));
+      top = std::max(top,
+                     scale * dot + (call.row.bias.values.empty() ? 0 : static_cast<double>(call.row.bias.values[j])));
     }
     double const places[]{0,          1,        -1,       top,        top + 1,   top + std::log(static_cast<double>(m)),
                           top - 3,    top + 3,  top - 16, top + 16,   top + 40,  top + 80,
                           top + 85.9, top - 86, top - 90, top + 1000, top + 1e5, -1e4,
                           -1e9,       -3e38};
-    call.row.sink = {static_cast<float>(places[random() % std::size(places)])};
+    call.row.sink.values = {static_cast<float>(places[random() % std::size(places)])};
   }
   if (kernel.drops != drop_place::none) {
     constexpr double probabilities[]{0, 0.25, 0.5, 0.75, 1 - 0x1p-3, 1 - 0x1p-10, 1 - 0x1p-20};
     call.row.dropout = probabilities[random() % std::size(probabilities)];
-    for (std::size_t j = 0; j < m; ++j) call.row.keep.push_back(random() % 4 != 0);
+    for (std::size_t j = 0; j < m; ++j) call.row.keep.values.push_back(random() % 4 != 0);
   }
   for (int at = 0; at < 64; ++at) call.up.push_back(static_cast<std::uint8_t>(random() & 1));
   // No chain of more than 64 parts (f32-ring), nor more than 128 (f32-split).
@@ -124,16 +125,16 @@ attacked_call drawn(known_kernel const& kernel, generator& random) {
 bool changed(attacked_call& call, bool has_masks, generator& random) {
   auto const what = random() % 8;
   if (what == 0) return call.up[random() % call.up.size()] ^= 1, true;
-  if (what == 7 && !call.row.sink.empty() && random() % 2) {
-    float& t = call.row.sink.front();
+  if (what == 7 && !call.row.sink.values.empty() && random() % 2) {
+    float& t = call.row.sink.values.front();
     t = random() % 2 ? static_cast<float>(t * (1 + 0x1p-20 * gaussian(random)))
                      : t + static_cast<float>(gaussian(random));
     return true;
   }
-  auto& values = what < 3                                            ? call.row.q.values
-                 : what < 6                                          ? call.row.k.values
-                 : what == 6 && !call.row.bias.empty() && !has_masks ? call.row.bias
-                                                                     : call.row.v.values;
+  auto& values = what < 3                                                   ? call.row.q.values
+                 : what < 6                                                 ? call.row.k.values
+                 : what == 6 && !call.row.bias.values.empty() && !has_masks ? call.row.bias.values
+                                                                            : call.row.v.values;
   float& x = values[random() % values.size()];
   float const before = std::abs(x);
   x = random() % 2
@@ -143,11 +144,11 @@ bool changed(attacked_call& call, bool has_masks, generator& random) {
 }
 
 /// Numbers of float64 that round to the row's numbers, nearly half an ulp away, on the side that `up` gives.
-one_row<double> before_conversion(attacked_call const& call) {
+written<double> before_conversion(attacked_call const& call) {
   problem::sizes const s = call.row.instance().size();
-  one_row<double> wide(s.m, s.d, s.dv);
+  written<double> wide(s.m, s.d, s.dv);
   static_cast<problem::parameters&>(wide) = call.row;
-  wide.bias.resize(call.row.bias.size());
+  wide.bias.values.resize(call.row.bias.values.size());
   std::size_t at = 0;
   auto const moved = [&](std::vector<float> const& from, std::vector<double>& to) {
     std::ranges::transform(from, to.begin(), [&](float x) {
@@ -157,7 +158,7 @@ one_row<double> before_conversion(attacked_call const& call) {
     });
   };
   moved(call.row.q.values, wide.q.values), moved(call.row.k.values, wide.k.values);
-  moved(call.row.v.values, wide.v.values), moved(call.row.bias, wide.bias);
+  moved(call.row.v.values, wide.v.values), moved(call.row.bias.values, wide.bias.values);
   return wide;
 }
 
@@ -180,8 +181,8 @@ std::string described(attacked_call const& call) {
   char number[80];
   std::snprintf(number, sizeof number, "; scale %a; softcap %a", call.row.scale.value_or(0), call.row.softcap);
   text += number;
-  list("q", call.row.q.values), list("k", call.row.k.values), list("v", call.row.v.values), list("bias", call.row.bias),
-      list("sink", call.row.sink);
+  list("q", call.row.q.values), list("k", call.row.k.values), list("v", call.row.v.values),
+      list("bias", call.row.bias.values), list("sink", call.row.sink.values);
   text += "; up ";
   for (auto const up : call.up) text += up ? '1' : '0';
   return text;
@@ -252,7 +253,7 @@ namespace {
 
 /// Scores and values for FlashAttention-1, block by block of one key that counts: of `candidates` drawn keys the one
 /// after which o and the product l·o that the next block forms are farthest below the exact ones.
-one_row<float> drifting_row(int blocks, int keys_per_block, int candidates) {
+written<float> drifting_row(int blocks, int keys_per_block, int candidates) {
   generator random(1);
   constexpr float first = 1.02f;
   std::vector<float> scores{0, std::log(0.1f)}, values{first, first};
@@ -282,7 +283,7 @@ one_row<float> drifting_row(int blocks, int keys_per_block, int candidates) {
   std::vector<float> k, v;
   for (std::size_t j = 0; j < scores.size(); ++j)
     for (int at = 0; at < keys_per_block; ++at) k.push_back(at == 0 ? scores[j] : -60.0f), v.push_back(values[j]);
-  one_row<float> row = with_scores(k, v);
+  written<float> row = with_scores(k, v);
   row.scale = 1;
   return row;
 }

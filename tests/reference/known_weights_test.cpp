@@ -55,7 +55,7 @@ struct narrow_kernel {
   }
 
   template <class E>
-  double answer(one_row<float> const& problem, generator& random) const {
+  double answer(written<float> const& problem, generator& random) const {
     auto const m = static_cast<std::int64_t>(problem.v.values.size());
     std::int64_t const wide = declared == weight_reference::whole_row ? m : block;
     std::vector<std::int64_t> blocks;
@@ -111,8 +111,8 @@ struct narrow_kernel {
 
 /// d = 8, V without offset. The families: Gaussian scores; scores that rise along the keys; equal scores; weights
 /// beside midpoints of bf16; one heavy key; every sixteenth key at the maximum (an anchor in each block).
-one_row<float> narrow_row(int family, std::int64_t m, generator& random) {
-  one_row<float> problem(m, family == 0 ? 8 : 1, 1);
+written<float> narrow_row(int family, std::int64_t m, generator& random) {
+  written<float> problem(m, family == 0 ? 8 : 1, 1);
   problem.scale = family == 0 ? 0.35355338 : 1.0;
   for (auto& x : problem.q.values) x = family == 0 ? static_cast<float>(gaussian(random)) : 1.0f;
   for (std::size_t j = 0; j < problem.k.values.size(); ++j) {
@@ -210,7 +210,7 @@ TEST_CASE("small blocks of rising scores, thousands of rows", "[property]") {
 TEST_CASE("a rounded reference that p and r share is off at both ends of a rescale", "[unit]") {
   // exp(s − M') with M' = fl(M·c) in one rounding, and exp(M' − M'') for the rescale, in base e with c = σ. With κ_j
   // once in r_j this row reached 1.2 of B*.
-  one_row<float> problem(2, 1, 1);
+  written<float> problem(2, 1, 1);
   problem.q.values = {0x1.24f40cp0f}, problem.k.values = {-0x1.c4fefep7f, -0x1.c4fef4p7f};
   problem.v.values = {1, -1}, problem.scale = 0x1.fa0aa4p-1;
   problem::kernel_model model = narrow_kernel{1, weight_reference::rising}.model<problem::bf16>(2);
@@ -278,7 +278,7 @@ TEST_CASE("a row that H0 refuses has nothing of the known weights of the row bef
   model.sink_form = problem::sink_form::rescale;
   model.u_t = 0.5;  // E_⊥ is above Θ/8: T1 refuses the second row, T2 judges it
   auto refused = with_scores({0, -0.3F, -0.6F}, {1, 2, 3});
-  refused.sink = {3e37F};
+  refused.sink.values = {3e37F};
   bound_check<float> const known(with_scores({0, -0.3F, -0.6F, -0.9F, -1.2F}, {1, 2, 3, 4, 5})), second(refused);
   reference::row_bound bound;
   reference::compiled::evaluate(bound, model, known.facts());

@@ -27,7 +27,7 @@ bool meets(Enclosure const& other, reference::ball<W> const& ours) {
 
 /// `Oracle` at `bits` bits compared with ours at W.
 template <unsigned W, class Oracle, class T>
-void compare(one_row<T> const& problem, long bits) {
+void compare(written<T> const& problem, long bits) {
   reference::enclosed_row<W, T> row;
   auto const p = problem.instance();
   reference::compiled::enclose_row(p, 0, 0, 0, row);
@@ -83,7 +83,7 @@ TEST_CASE("MPFR rounds to where the reference is", "[property][differential]") {
 }
 
 TEST_CASE("E11.1 of the documents: all three oracles print the same digits", "[unit]") {
-  one_row<float> problem(3, 2, 1);
+  written<float> problem(3, 2, 1);
   problem.q.values = {1, 0}, problem.k.values = {1, 0, 0, 1, 0.5f, 0.5f}, problem.v.values = {1, 0, 0.5f};
   reference::enclosed_row<256, float> row;
   reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);

@@ -24,18 +24,18 @@ namespace {
 constexpr float inf = std::numeric_limits<float>::infinity(), NaN = std::numeric_limits<float>::quiet_NaN();
 
 template <unsigned W = 128, class T>
-enclosed_row<W, T> row_of(one_row<T> const& problem) {
+enclosed_row<W, T> row_of(written<T> const& problem) {
   enclosed_row<W, T> row;
   reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
   return row;
 }
 template <unsigned W = 128, class T>
-ball<W> output_of(one_row<T> const& problem, std::int64_t c = 0) {
+ball<W> output_of(written<T> const& problem, std::int64_t c = 0) {
   auto const found = reference::compiled::output(problem.instance(), row_of<W>(problem), c);
   REQUIRE(found.kind == value_kind::finite);
   return found.value;
 }
-value_kind kind_of(one_row<float> const& problem, std::int64_t c = 0) {
+value_kind kind_of(written<float> const& problem, std::int64_t c = 0) {
   return reference::compiled::output(problem.instance(), row_of(problem), c).kind;
 }
 
@@ -48,12 +48,12 @@ bool same(ball<W> const& a, ball<W> const& b) {
 
 TEST_CASE("a masked key is not read", "[unit]") {
   auto problem = with_scores({1, NaN, 2, inf}, {5, NaN, 7, inf});
-  problem.mask = {1, 0, 255, 0};
+  problem.mask.values = {1, 0, 255, 0};
   auto const row = row_of(problem);
   CHECK(row.kind == row_kind::finite);
   CHECK(row.keys.size() == 2);
   CHECK(same(output_of(problem), output_of(with_scores({1, 2}, {5, 7}))));
-  problem.bias = {0, NaN, 0, inf};
+  problem.bias.values = {0, NaN, 0, inf};
   CHECK(row_of(problem).kind == row_kind::finite);
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("the band is inclusive, and its diagonal may lie anywhere", "[unit]") 
 TEST_CASE("an empty row is zeros, also where every visible score is -inf", "[unit]") {
   auto problem = with_scores({1, 2}, {inf, NaN});
   problem.q.values = {NaN};
-  problem.mask = {0, 0};
+  problem.mask.values = {0, 0};
   CHECK(row_of(problem).kind == row_kind::empty);
   CHECK(output_of(problem).is_exact());
   CHECK(output_of(problem).mid.sign() == 0);
@@ -95,11 +95,11 @@ TEST_CASE("NaN and +inf scores make the row NaN", "[unit]") {
     CHECK(row_of(with_scores({1, bad, -inf}, {1, 1, 1})).kind == row_kind::nan);
     CHECK(kind_of(with_scores({1, bad}, {1, inf})) == value_kind::nan);
     auto biased = with_scores({1, 2}, {1, 1});
-    biased.bias = {bad, 0};
+    biased.bias.values = {bad, 0};
     CHECK(row_of(biased).kind == row_kind::nan);
   }
   auto clash = with_scores({1, inf}, {1, 1});
-  clash.bias = {0, -inf};
+  clash.bias.values = {0, -inf};
   CHECK(row_of(clash).kind == row_kind::nan);
   auto zero_scale = with_scores({1, inf}, {1, 1});
   zero_scale.scale = 0;
@@ -112,7 +112,7 @@ TEST_CASE("NaN and +inf scores make the row NaN", "[unit]") {
 
 TEST_CASE("a -inf bias takes a key's weight, not the right to read it", "[unit]") {
   auto problem = with_scores({1, 2, 9}, {5, 7, 1e30f});
-  problem.bias = {0, 0, -inf};
+  problem.bias.values = {0, 0, -inf};
   CHECK(same(output_of(problem), output_of(with_scores({1, 2}, {5, 7}))));
   problem.k.values[2] = NaN;
   CHECK(row_of(problem).kind == row_kind::nan);
@@ -125,7 +125,7 @@ TEST_CASE("infinities and NaN in V stay in their column", "[unit]") {
   CHECK(kind_of(with_scores({1, 2}, {inf, -inf})) == value_kind::not_finite);
   CHECK(kind_of(with_scores({1, -inf}, {5, inf})) == value_kind::unspecified);
   CHECK(kind_of(with_scores({1, -inf}, {5, NaN})) == value_kind::nan);
-  one_row<float> two_columns(2, 1, 2);
+  written<float> two_columns(2, 1, 2);
   two_columns.q.values = {1}, two_columns.k.values = {1, 2}, two_columns.v.values = {NaN, 3, 4, 3};
   CHECK(kind_of(two_columns, 0) == value_kind::nan);
   CHECK(same(output_of(two_columns, 1), ball<128>(3)));
@@ -144,7 +144,7 @@ TEST_CASE("grouped query heads read the key head of their group", "[unit]") {
 }
 
 TEST_CASE("d = 0 weighs every key alike; one key answers its value", "[unit]") {
-  one_row<float> none(3, 0, 1);
+  written<float> none(3, 0, 1);
   none.scale = 1;
   none.v.values = {1, 2, 6};
   CHECK(same(output_of(none), ball<128>(3)));
@@ -158,12 +158,12 @@ TEST_CASE("d = 0 weighs every key alike; one key answers its value", "[unit]") {
 TEST_CASE("cancelling scores too close for the width answer wide balls, not nonsense", "[unit]") {
   // σ = 1/√2, a = 0x1.6a09e667f3bcdp+100 + -0x1.bdd3413b26456p+46 and b = −2^100: σa + b is −0.00…, but at 64 bits it
   // is unknown to 2^36. Then e^(s − m) is only known to be a weight, in [0, 1].
-  one_row<double> problem(4, 2, 1);
+  written<double> problem(4, 2, 1);
   problem.q.values = {1, 1};
   problem.k.values = {0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46,     0, 0,
                       0x1.6a09e667f3bcdp+100, -0x1.bdd3413b26456p+46 - 4, 1, 1};
   problem.v.values = {1, 3, 2, 7};
-  problem.bias = {-0x1p100, 0, -0x1p100, -2};
+  problem.bias.values = {-0x1p100, 0, -0x1p100, -2};
   auto const narrow = row_of<64>(problem);
   auto const wide = row_of<1152>(problem);
   auto const from_wide = [](ball<1152> const& x) { return reference::widened<64>(x); };
@@ -237,7 +237,7 @@ TEST_CASE("a common bias shifts LSE by itself and nothing else", "[property]") {
     RC_PRE(row.kind == row_kind::finite);
     auto const shift = static_cast<float>(*rc::gen::inRange(-1000, 1000)) / 8;
     auto shifted = problem;
-    shifted.bias.assign(problem.v.values.size(), shift);
+    shifted.bias.values.assign(problem.v.values.size(), shift);
     auto const other = row_of(shifted);
     RC_ASSERT(overlap(output_of(problem), output_of(shifted)));
     RC_ASSERT(overlap(reference::compiled::log_sum_exp(row) + ball<128>::from(reference::value_of(shift)),
@@ -268,9 +268,9 @@ TEST_CASE("a row splits anywhere and merges again by its LSE", "[property]") {
     auto first = problem, second = problem;
     RC_PRE(m > 1);
     std::int64_t const cut = *rc::gen::inRange<std::int64_t>(1, m);
-    if (first.mask.empty()) first.mask.assign(static_cast<std::size_t>(m), 1);
-    second.mask = first.mask;
-    for (std::int64_t j = 0; j < m; ++j) (j < cut ? second : first).mask[static_cast<std::size_t>(j)] = 0;
+    if (first.mask.values.empty()) first.mask.values.assign(static_cast<std::size_t>(m), 1);
+    second.mask.values = first.mask.values;
+    for (std::int64_t j = 0; j < m; ++j) (j < cut ? second : first).mask.values[static_cast<std::size_t>(j)] = 0;
     auto const row = row_of(problem), a = row_of(first), b = row_of(second);
     RC_PRE(row.kind == row_kind::finite && a.kind == row_kind::finite && b.kind == row_kind::finite);
     // Shares e^(LSE_a − LSE) and e^(LSE_b − LSE).

@@ -6,7 +6,7 @@
 
 #include "tests/support/many.hpp"
 #include "tests/support/mp.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 using namespace attest;
 using namespace attest::tests;

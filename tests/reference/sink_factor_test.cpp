@@ -34,8 +34,8 @@ float log_of(float x) { return static_cast<float>(std::log(static_cast<double>(x
 
 /// One key of score 0 and others of −σ, whose weight is just above a midpoint of a format with the unit roundoff u:
 /// their P is rounded up by nearly u.
-one_row<float> beside_midpoint(std::size_t n, double u) {
-  one_row<float> row(static_cast<std::int64_t>(n), 1, 1);
+written<float> beside_midpoint(std::size_t n, double u) {
+  written<float> row(static_cast<std::int64_t>(n), 1, 1);
   row.q.values = {1}, row.scale = -std::log(0.5 * (1 + u) * (1 + 3e-6));
   row.k.values.assign(n, -1), row.k.values[0] = 0;
   return row;
@@ -46,7 +46,7 @@ struct of_keys {
   float o = 0, lse = 0;
 };
 template <class E>
-of_keys answered(one_row<float> const& row) {
+of_keys answered(written<float> const& row) {
   float l = 0, O = 0;
   for (std::size_t j = 0; j < row.k.values.size(); ++j) {
     float const p = exp_of(row.k.values[j] * static_cast<float>(*row.scale));
@@ -57,13 +57,13 @@ of_keys answered(one_row<float> const& row) {
 
 float sigmoid(float t, float lse) { return 1.0f / (1.0f + exp_of(t - lse)); }
 
-double output_ratio(one_row<float> const& row, problem::kernel_model const& model, float o) {
+double output_ratio(written<float> const& row, problem::kernel_model const& model, float o) {
   bound_check<float> const check(row);
   auto const allowed = check.output_bound(check.bound(model));
   REQUIRE(allowed.by == reference::judged_by::theorem);
   return bound_check<float>::error(static_cast<double>(o), check.output()) / allowed.size;
 }
-double lse_ratio(one_row<float> const& row, problem::kernel_model const& model, float lse) {
+double lse_ratio(written<float> const& row, problem::kernel_model const& model, float lse) {
   bound_check<float> const check(row);
   auto const exact = reference::compiled::log_sum_exp(check.row());
   auto const allowed = check.bound(model).log_sum_exp();
@@ -75,7 +75,7 @@ double lse_ratio(one_row<float> const& row, problem::kernel_model const& model, 
 
 TEST_CASE("a factor that is rounded to the 16 bits of the output is allowed", "[unit]") {
   constexpr std::size_t n = 512;
-  one_row<float> row = beside_midpoint(n, 0x1p-8);
+  written<float> row = beside_midpoint(n, 0x1p-8);
   of_keys found;
   // V so that O of the keys is just above a midpoint, too: it is rounded up, as P was.
   for (std::size_t larger = 0; larger < n; ++larger) {
@@ -85,8 +85,8 @@ TEST_CASE("a factor that is rounded to the 16 bits of the output is allowed", "[
   }
   // A factor just above a midpoint.
   double const f = (1 + 12.5 * 0x1p-7) / 2 * (1 + 2e-6);
-  row.sink = {found.lse + static_cast<float>(std::log(1 / f - 1))};
-  float const factor = sigmoid(row.sink[0], found.lse), stored = rounded<bf16>(found.o);
+  row.sink.values = {found.lse + static_cast<float>(std::log(1 / f - 1))};
+  float const factor = sigmoid(row.sink.values[0], found.lse), stored = rounded<bf16>(found.o);
   CHECK(output_ratio(row, rescaling("bf16"), rounded<bf16>(stored * factor)) <= 1);
   double const narrow = output_ratio(row, rescaling("bf16"), rounded<bf16>(stored * rounded<bf16>(factor)));
   INFO("torchtitan's o * sigmoid(lse - sink).to(o.dtype): " << narrow);
@@ -96,20 +96,21 @@ TEST_CASE("a factor that is rounded to the 16 bits of the output is allowed", "[
 TEST_CASE("an O of the keys that overflows the output type explains an infinity, and NaN where the factor is 0",
           "[unit]") {
   constexpr std::size_t n = 64;
-  one_row<float> wide = beside_midpoint(n, 0x1p-11);
+  written<float> wide = beside_midpoint(n, 0x1p-11);
   wide.v.values.assign(n, 65504);
   of_keys const found = answered<f16>(wide);
   REQUIRE(std::isinf(rounded<f16>(found.o)));
   for (float const apart : {0.0f, -3.0f, 3.0f, 40.0f}) {
-    one_row<f16> row(static_cast<std::int64_t>(n), 1, 1);
+    written<f16> row(static_cast<std::int64_t>(n), 1, 1);
     row.scale = wide.scale;
     for (std::size_t j = 0; j < n; ++j) {
       row.k.values[j] = element_from<f16>(static_cast<double>(wide.k.values[j]));
       row.v.values[j] = element_from<f16>(65504);
     }
     row.q.values = {element_from<f16>(1)};
-    row.sink = {element_from<f16>(static_cast<double>(found.lse + apart))};
-    float const t = static_cast<float>(audit::as_double(row.sink[0])), factor = rounded<f16>(sigmoid(t, found.lse));
+    row.sink.values = {element_from<f16>(static_cast<double>(found.lse + apart))};
+    float const t = static_cast<float>(audit::as_double(row.sink.values[0])),
+                factor = rounded<f16>(sigmoid(t, found.lse));
     auto const p = row.instance();
     auto const judged = [&](double o) {
       f16 const answer = element_from<f16>(o);
@@ -134,9 +135,9 @@ TEST_CASE("an O of the keys that overflows the output type explains an infinity,
 TEST_CASE("an exp that is cut at x0 changes the factor and the LSE by e^-x0", "[unit]") {
   for (double const x0 : {8.0, 12.0, 20.0})
     for (double const apart : {-x0 - 0.5, x0 + 0.5, -x0 - 3, x0 + 3}) {
-      one_row<float> row = with_scores({0, 0}, {1, 1});
+      written<float> row = with_scores({0, 0}, {1, 1});
       float const lse = log_of(2), t = lse + static_cast<float>(apart), top = std::max(t, lse);
-      row.sink = {t};
+      row.sink.values = {t};
       auto const cut = [&](float x) { return static_cast<double>(x) < -x0 ? 0.0f : exp_of(x); };
       float const whole = top + log_of(1 + cut(std::min(t, lse) - top));
       problem::kernel_model model = rescaling("f32-gradual");
@@ -150,9 +151,9 @@ TEST_CASE("an exp that is cut at x0 changes the factor and the LSE by e^-x0", "[
 }
 
 TEST_CASE("a sink far below the keys leaves the bounds of the keys, in every form", "[unit]") {
-  one_row<float> row = with_scores({0.5f, -1, 2, 0.25f, 1}, {1, -2, 0.5f, 3, -1});
+  written<float> row = with_scores({0.5f, -1, 2, 0.25f, 1}, {1, -2, 0.5f, 3, -1});
   auto const bounds = [&](float t, problem::sink_form form) {
-    row.sink = {t};
+    row.sink.values = {t};
     problem::kernel_model model = audit::find_contract("f32-any")->fixed;
     model.sink_form = form;
     bound_check<float> const check(row);
@@ -173,7 +174,7 @@ TEST_CASE("a sink far below the keys leaves the bounds of the keys, in every for
 
 TEST_CASE("a row without a sink has the same bits under every form of a sink", "[unit]") {
   for (char const* const preset : {"f32", "f32-any", "bf16", "f16", "f32-split"}) {
-    one_row<float> const row = with_scores({0.5f, -1, 2, 0.25f, 1}, {1, -2, 0.5f, 3, -1});
+    written<float> const row = with_scores({0.5f, -1, 2, 0.25f, 1}, {1, -2, 0.5f, 3, -1});
     bound_check<float> const check(row);
     auto const numbers = [&](problem::kernel_model const& model) {
       auto const bound = check.bound(model);

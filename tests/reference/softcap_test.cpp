@@ -22,15 +22,15 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
 /// q = 1, the given keys and values, σ = 1.
-one_row<float> row_of(std::vector<float> const& keys, std::vector<float> const& values, double softcap) {
-  one_row<float> problem(static_cast<std::int64_t>(keys.size()), 1, 1);
+written<float> row_of(std::vector<float> const& keys, std::vector<float> const& values, double softcap) {
+  written<float> problem(static_cast<std::int64_t>(keys.size()), 1, 1);
   problem.q.values = {1}, problem.k.values = keys, problem.v.values = values;
   problem.scale = 1, problem.softcap = softcap;
   return problem;
 }
 
 template <unsigned W>
-reference::enclosed_row<W, float> enclosed(one_row<float> const& problem) {
+reference::enclosed_row<W, float> enclosed(written<float> const& problem) {
   reference::enclosed_row<W, float> row;
   reference::compiled::enclose_row(problem.instance(), 0, 0, 0, row);
   return row;
@@ -59,7 +59,7 @@ ball tanh_of(ball const& x) {
 
 TEST_CASE("softcap bends scores before the bias", "[unit]") {
   auto problem = row_of({3, -1, 0}, {1, 0, 0}, 2);
-  problem.bias = {0.5f, 4, -1};
+  problem.bias.values = {0.5f, 4, -1};
   auto const row = enclosed<128>(problem);
   ball const half = ball(1).scaled_by_power_of_two(-1);
   ball const s[] = {tanh_of(ball(1) + half).scaled_by_power_of_two(1) + half,
@@ -95,11 +95,11 @@ TEST_CASE("softcap maps infinite scores to its ends, before the +inf rule", "[un
 
 TEST_CASE("softcap leaves the bias of -inf and +inf alone", "[unit]") {
   auto problem = row_of({1, 2}, {1, 2}, 2);
-  problem.bias = {0, -infinity};
+  problem.bias.values = {0, -infinity};
   auto const row = enclosed<128>(problem);
   CHECK(row.keys.size() == 1);
   CHECK(row.without_weight.size() == 1);
-  problem.bias = {0, infinity};
+  problem.bias.values = {0, infinity};
   CHECK(enclosed<128>(problem).kind == row_kind::nan);
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("with softcap equal products and biases are exact ties, decided and ro
   CHECK(reference::compiled::rounded_weight<float>(row, 0) == 0.5f);
   for (float const third : {2.0f, 0.0f}) {
     auto tipped = row_of({3, 3, -1e30f}, {1, 1 + 0x1p-23f, third}, 2);
-    tipped.bias = {0, 0, -1e6f};  // e^-1000004 of it
+    tipped.bias.values = {0, 0, -1e6f};  // e^-1000004 of it
     auto const q = tipped.instance();
     CHECK(reference::compiled::rounded_output<float>(q, enclosed<128>(tipped), 0) == (third > 1 ? 1 + 0x1p-23f : 1.0f));
   }
@@ -206,7 +206,7 @@ TEST_CASE("the order of capped scores decides where their tails have no exponent
       float const low = 1e18f * sign, high = 2e18f * sign;
       auto const rounded = [&](std::vector<float> const& keys, std::vector<float> const& values) {
         auto problem = row_of(keys, values, 0.125);
-        if (bias != 0) problem.bias = std::vector<float>(keys.size(), bias);
+        if (bias != 0) problem.bias.values = std::vector<float>(keys.size(), bias);
         auto const p = problem.instance();
         return reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0);
       };
@@ -244,7 +244,7 @@ TEST_CASE("differences of capped scores are those of their tanh", "[property]") 
 TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]") {
   // s = 0 twice: a product of 0, and a capped infinity with the bias -c. The answer is the midpoint of 1 and 1 + 2^-23.
   auto problem = row_of({0, infinity}, {1 + 0x1p-23f, 1}, 2);
-  problem.bias = {0, -2};
+  problem.bias.values = {0, -2};
   auto p = problem.instance();
   CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0) == 1.0f);
   CHECK(reference::output_is_exactly(p, enclosed<128>(problem), 0, reference::value_of(1 + 0x1p-24)));
@@ -256,7 +256,7 @@ TEST_CASE("scores that are equal only by their biases are seen to be", "[unit]")
   CHECK_FALSE(reference::weights_are_uniform(enclosed<128>(problem)));
   // 2 - c·tanh X against c·tanh X, c = 1.
   auto opposite = row_of({-4000, 4000}, {1 + 0x1p-23f, 1}, 1);
-  opposite.bias = {2, 0};
+  opposite.bias.values = {2, 0};
   p = opposite.instance();
   CHECK(reference::compiled::rounded_output<float>(p, enclosed<128>(opposite), 0) == 1 + 0x1p-23f);
 }
@@ -266,7 +266,7 @@ TEST_CASE("the LSE of one capped key is rounded however little is missing to a m
   float const below = 2 + 0x1p-22f, above = 2 + 0x1p-21f;
   auto const lse = [](float key, float sign) {
     auto problem = row_of({sign * key}, {1}, 0.125);
-    problem.bias = {sign * (1.875f + 3 * 0x1p-23f)};
+    problem.bias.values = {sign * (1.875f + 3 * 0x1p-23f)};
     return reference::compiled::rounded_log_sum_exp<float>(enclosed<128>(problem));
   };
   for (float const sign : {1.0f, -1.0f}) {
@@ -280,7 +280,7 @@ TEST_CASE("the LSE of one capped key is rounded however little is missing to a m
 TEST_CASE("pairs of scores that nearly agree are summed as pairs, whatever lies between their biases", "[unit]") {
   // By bias the keys come as 1, 3, 2, 4; by score as {1, 2} and {3, 4}, each 2^-23000 apart. o is just above 0.
   auto problem = row_of({1000, -1000, 1000, -1000}, {-1, 1, -1, 1}, 0.125);
-  problem.bias = {0, 0.25f, 0.125f, 0.375f};
+  problem.bias.values = {0, 0.25f, 0.125f, 0.375f};
   auto const p = problem.instance();
   auto const found = reference::compiled::rounded_output<float>(p, enclosed<128>(problem), 0);
   REQUIRE(found.has_value());
@@ -301,7 +301,7 @@ TEST_CASE("capped scores differ where their order says so, and the sign of every
                   *rc::gen::element(0.0f, 0.0f, 0.0f, 0x1p-20f));
     }
     auto problem = row_of(k, std::vector<float>(k.size()), c);
-    problem.bias = b;
+    problem.bias.values = b;
     if (*rc::gen::inRange(0, 20) == 0) problem.scale = -1;
     auto const row = enclosed<128>(problem);
     RC_PRE(row.kind == row_kind::finite);
@@ -327,7 +327,7 @@ TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after t
   many(2, "honest kernels with softcap", [&] {
     auto problem = drawn_row<float>(true, true);
     problem.softcap = *rc::gen::element(0.25, 1.0, 3.0, 30.0, 50.0, 0x1p20);
-    problem.mask.clear();                                                   // known_run sees every key
+    problem.mask.values.clear();                                            // known_run sees every key
     if (problem.scale) problem.scale = static_cast<float>(*problem.scale);  // its own rounding is not in question
     bound_check<float> const check(problem);
     RC_PRE(check.finite());
@@ -346,7 +346,7 @@ TEST_CASE("kernels that cap as they say stay inside the bound, and a cap after t
 
 TEST_CASE("a softcap that comes after the bias is outside the bound", "[unit]") {
   auto problem = row_of({3, 1}, {1, 0}, 2);
-  problem.bias = {1, 0};
+  problem.bias.values = {1, 0};
   bound_check<float> const check(problem);
   auto wrong = row_of({4, 1}, {1, 0}, 2);  // cap(3 + 1)
   auto const found = check.judge(black_box_f32(), known_run(plain_kernels().front(), wrong, 8, {1}).answer());

@@ -26,9 +26,9 @@ constexpr std::int64_t d = 64, dv = 16;
 enum class family : std::uint8_t { gaussian, offset, equal_scores, rising_scores, peaked, count };
 
 /// Inputs that a format of 16 bits holds, if `narrow` is one.
-one_row<float> row_of(family kind, std::int64_t m, problem::element_type narrow, unsigned seed) {
+written<float> row_of(family kind, std::int64_t m, problem::element_type narrow, unsigned seed) {
   generator random(seed);
-  one_row<float> row(m, d, dv);
+  written<float> row(m, d, dv);
   auto const number = [&](double x) {
     return static_cast<float>(audit::rounded_to(x, problem::row_of(narrow).format));
   };
@@ -49,7 +49,7 @@ one_row<float> row_of(family kind, std::int64_t m, problem::element_type narrow,
 }
 
 /// The exact output of the row without its last keys.
-double without_last(bound_check<float> const& check, one_row<float> const& row, std::int64_t lost, std::int64_t c) {
+double without_last(bound_check<float> const& check, written<float> const& row, std::int64_t lost, std::int64_t c) {
   double kept = 0, sum = 0;
   auto const& keys = check.facts().keys;
   for (std::size_t j = 0; j + static_cast<std::size_t>(lost) < keys.size(); ++j) {
@@ -117,8 +117,8 @@ TEST_CASE("answers that lost keys are suspicious where the bound still admits th
 
 TEST_CASE("no long row of a kernel that people run is suspicious", "[property]") {
   struct asked {
-    explicit asked(one_row<float> const& of) : row(of), check(of) {}
-    one_row<float> row;
+    explicit asked(written<float> const& of) : row(of), check(of) {}
+    written<float> row;
     bound_check<float> check;
     directions up{};
   };
@@ -137,14 +137,14 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
       if (found == rows.end()) {
         auto row = row_of(static_cast<family>(kind), 1024, claim.type, 3);
         if (kernel.capped) row.softcap = 30;
-        if (sinks) row.sink = {0.7f};
+        if (sinks) row.sink.values = {0.7f};
         if (drops) {
           row.dropout = 0.25;
-          for (int j = 0; j < 1024; ++j) row.keep.push_back(j % 4 != 1);
+          for (int j = 0; j < 1024; ++j) row.keep.values.push_back(j % 4 != 1);
         }
         generator random(1);
         if (kernel.biased)
-          for (int j = 0; j < 1024; ++j) row.bias.push_back(static_cast<float>(gaussian(random) * 3));
+          for (int j = 0; j < 1024; ++j) row.bias.values.push_back(static_cast<float>(gaussian(random) * 3));
         found = rows.try_emplace(key, row).first;
         for (int at = 0; at < 64; ++at) found->second.up.push_back(static_cast<std::uint8_t>(random() & 1));
       }

@@ -28,11 +28,11 @@ inline constexpr int families = 14;
 
 /// One row of a family. Every family has a reason to break a careless bound.
 template <class F>
-one_row<F> attacked_row(int family, generator& random) {
+written<F> attacked_row(int family, generator& random) {
   auto const size = static_cast<std::int64_t>(random() >> 1);
   std::int64_t const m = family == 0 ? 1 + (size & 63) : family == 3 || family == 9 ? 2 : 1 + (size & 15);
   std::int64_t const d = family == 9 || family == 12 ? 1 : 1 + ((size >> 8) & 7);
-  one_row<F> problem(m, d, 2);
+  written<F> problem(m, d, 2);
   double score_size = 1, value_offset = 0, value_size = 1;
   switch (family) {
     case 2: score_size = 6; break;                                                         // peaked
@@ -57,11 +57,12 @@ one_row<F> attacked_row(int family, generator& random) {
       problem.q.values[0] = static_cast<F>(std::ldexp(1 + uniform(random), static_cast<int>(random() % 6) - 2));
       break;
     case 10:  // an exact bias that dwarfs the scores still rounds
-      for (std::int64_t j = 0; j < m; ++j) problem.bias.push_back(static_cast<F>(1e4));
+      for (std::int64_t j = 0; j < m; ++j) problem.bias.values.push_back(static_cast<F>(1e4));
       break;
     case 11:  // biases of every size
       for (std::int64_t j = 0; j < m; ++j)
-        problem.bias.push_back(static_cast<F>(std::ldexp(gaussian(random), static_cast<int>(random() % 12) - 4)));
+        problem.bias.values.push_back(
+            static_cast<F>(std::ldexp(gaussian(random), static_cast<int>(random() % 12) - 4)));
       break;
     case 12: {  // scores rise along the keys: every block rescales
       problem.q.values = {1};
@@ -89,7 +90,7 @@ one_row<F> attacked_row(int family, generator& random) {
 /// ratios_of(row) judges a kernel's answer to the row. Returns the largest ratio of an output.
 /// Fails    the surrounding TEST_CASE where any ratio passes 1
 template <class F, class RatiosOf>
-double climb(one_row<F> from, int steps, generator& random, RatiosOf&& ratios_of) {
+double climb(written<F> from, int steps, generator& random, RatiosOf&& ratios_of) {
   using bits = std::conditional_t<std::is_same_v<F, float>, std::uint32_t, std::uint64_t>;
   double best = 0;
   for (int step = 0; step < steps; ++step) {

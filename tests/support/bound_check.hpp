@@ -31,7 +31,7 @@ struct ratios {
 template <class F>
 class bound_check {
  public:
-  explicit bound_check(one_row<F> problem) : problem_(std::move(problem)), p_(problem_.instance()) {
+  explicit bound_check(written<F> problem) : problem_(std::move(problem)), p_(problem_.instance()) {
     reference::compiled::enclose_row(p_, 0, 0, 0, row_);
     if (row_.kind == reference::row_kind::finite) reference::compiled::collect_facts(p_, row_, facts_);
   }
@@ -104,7 +104,7 @@ class bound_check {
   }
 
  private:
-  one_row<F> problem_;
+  written<F> problem_;
   problem::instance<F> p_;
   reference::enclosed_row<128, F> row_{};
   reference::row_facts facts_{};
@@ -112,7 +112,7 @@ class bound_check {
 
 /// A kernel's answer to the row, under the model of that kernel.
 template <class F>
-ratios judge(known_kernel const& kernel, one_row<F> const& row, bound_check<F> const& check, std::size_t block,
+ratios judge(known_kernel const& kernel, written<F> const& row, bound_check<F> const& check, std::size_t block,
              directions const& up) {
   return check.judge(model_of(kernel, row, static_cast<std::int64_t>(block)),
                      known_run(kernel, row, block, up).answer());

@@ -10,13 +10,13 @@
 #include "problem/element_type.hpp"
 #include "problem/kernel_model.hpp"
 #include "tests/support/known_kernel.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
 /// The roundings that known_run makes of plain scores, and no more. Requires a kernel with contract "tight"
 template <class F>
-problem::kernel_model tight_model(known_kernel const& kernel, one_row<F> const& row, std::int64_t block) {
+problem::kernel_model tight_model(known_kernel const& kernel, written<F> const& row, std::int64_t block) {
   using namespace problem;
   constexpr bool single = std::is_same_v<F, float>;
   bool const flushes = kernel.how.flushes, base_2 = kernel.softmax == softmax_form::flash_attention_2;
@@ -28,7 +28,7 @@ problem::kernel_model tight_model(known_kernel const& kernel, one_row<F> const& 
   auto const error = [&](double asked) { return (asked == 0 ? 0 : asked + 0.1) * u + (single ? 1.001 : 2) * u; };
   model.flushes = flushes;
   model.k_qk_base = row.scale ? 1 : 3;  // a product; a root and a quotient
-  model.k_add = row.bias.empty() ? 0 : 1;
+  model.k_add = row.bias.values.empty() ? 0 : 1;
   model.e_c = (single ? 3.01 : 4.01) * u;  // a quotient, the library's tanh, a product; read with a softcap only
   model.eps = error(kernel.how.exp_error), model.eps_log = error(kernel.how.log_error);
   if (base_2) {
@@ -59,7 +59,7 @@ problem::kernel_model tight_model(known_kernel const& kernel, one_row<F> const& 
 /// The preset of a kernel, or its own model, with what the kernel declares beside it for a row in blocks of `block`
 /// keys.
 template <class F>
-problem::kernel_model model_of(known_kernel const& kernel, one_row<F> const& row, std::int64_t block) {
+problem::kernel_model model_of(known_kernel const& kernel, written<F> const& row, std::int64_t block) {
   using namespace problem;
   kernel_model model =
       kernel.contract == "tight" ? tight_model(kernel, row, block) : audit::find_contract(kernel.contract)->fixed;

@@ -12,7 +12,7 @@
 #include "tests/support/known_kernel.hpp"
 #include "tests/support/known_merges.hpp"
 #include "tests/support/known_scores.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -27,7 +27,7 @@ struct row_answer {
 template <class F>
 class known_run {
  public:
-  known_run(known_kernel const& kernel, one_row<F> const& row, std::size_t block, directions const& up)
+  known_run(known_kernel const& kernel, written<F> const& row, std::size_t block, directions const& up)
       : kernel_(kernel),
         row_(row),
         math_(kernel.how, up),
@@ -40,11 +40,11 @@ class known_run {
   known_run(known_run const&) = delete;  // score_ looks into math_
 
   row_answer answer() {
-    if (!row_.keep.empty()) {
+    if (!row_.keep.values.empty()) {
       kept_ = math_.add(F(1), -math_.read(row_.dropout));
       factor_ = math_.kept(math_.div(F(1), kept_));
     }
-    if (!row_.sink.empty()) sink_ = score_.sink();
+    if (!row_.sink.values.empty()) sink_ = score_.sink();
     scores_.clear();
     for (std::size_t j = 0; j < real_; ++j) scores_.push_back(score_.of(j));
     if (real_ < n_) scores_.push_back(math_.score(sink_));
@@ -77,7 +77,7 @@ class known_run {
   /// The factor of a sink behind the keys, on O and on weights that may be stored in a narrower type.
   void rescale_by_sink(row_answer& answer) {
     auto const lse = static_cast<F>(answer.lse);
-    F const t = math_.kept(math_.read(row_.sink.front())), top = std::max(lse, t);
+    F const t = math_.kept(math_.read(row_.sink.values.front())), top = std::max(lse, t);
     F const other = math_.exp(math_.add(std::min(lse, t), -top));
     F const whole = math_.add(top, math_.log(math_.add(1, other)));
     F factor = sink_is(sink_place::by_lse) ? math_.exp(math_.add(lse, -whole))
@@ -98,7 +98,7 @@ class known_run {
   /// P as it meets V.
   F product_weight(F p, std::size_t j) const {
     if (kernel_.drops == drop_place::none || j == real_) return math_.narrow(p);
-    if (row_.keep[score_.at(j)] == 0) return 0;
+    if (row_.keep.values[score_.at(j)] == 0) return 0;
     switch (kernel_.drops) {
       case drop_place::on_p: return math_.narrow(math_.mul(p, factor_));
       case drop_place::on_p_twice: return math_.narrow(math_.mul(math_.narrow(p), factor_));
@@ -334,7 +334,7 @@ class known_run {
   }
 
   known_kernel const& kernel_;
-  one_row<F> const& row_;
+  written<F> const& row_;
   arithmetic<F> math_;
   known_scores<F> score_;
   std::size_t block_, real_, n_, dv_;  ///< n_ counts a sink that is a column

@@ -6,7 +6,7 @@
 
 #include "tests/support/kernel_arithmetic.hpp"
 #include "tests/support/known_kernel.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -16,7 +16,7 @@ class known_scores {
  public:
   static constexpr F log2_e = F(1.44269504088896340736);
 
-  known_scores(known_kernel const& kernel, one_row<F> const& row, arithmetic<F>& math)
+  known_scores(known_kernel const& kernel, written<F> const& row, arithmetic<F>& math)
       : kernel_(kernel),
         row_(row),
         math_(math),
@@ -33,19 +33,19 @@ class known_scores {
   F of(std::size_t j) { return math_.score(before_storing(j)); }
   /// t in the unit of the scores; of FlashAttention-2, in base 2.
   F sink() const {
-    F const t = math_.kept(math_.read(row_.sink.front()));
+    F const t = math_.kept(math_.read(row_.sink.values.front()));
     bool const base_2 = in_base_2() || is_flash_attention_2();
     return base_2 ? math_.mul(t, math_.kept(log2_e)) : t;
   }
   bool in_base_2() const { return kernel_.scores == score_form::base_2; }
   bool is_flash_attention_2() const { return kernel_.softmax == softmax_form::flash_attention_2; }
   /// FlashAttention-2 multiplies by σ inside the argument of exp2 unless something comes between.
-  bool scale_last() const { return row_.bias.empty() && row_.softcap == 0; }
+  bool scale_last() const { return row_.bias.values.empty() && row_.softcap == 0; }
 
  private:
   F q(std::size_t t) const { return math_.read(row_.q.values[t]); }
   F k(std::size_t j, std::size_t t) const { return math_.read(row_.k.values[at(j) * d_ + t]); }
-  F bias(std::size_t j) const { return row_.bias.empty() ? F(0) : math_.read(row_.bias[at(j)]); }
+  F bias(std::size_t j) const { return row_.bias.values.empty() ? F(0) : math_.read(row_.bias.values[at(j)]); }
   F dot(std::size_t j, F first, F q_factor, F k_factor) const {
     F sum = first;
     for (std::size_t t = 0; t < d_; ++t) {
@@ -67,7 +67,7 @@ class known_scores {
     }
     return with_bias(j, capped(math_.kept(math_.mul(dot(j, 0, 1, 1), scale_))));
   }
-  F with_bias(std::size_t j, F s) const { return row_.bias.empty() ? s : math_.add(s, bias(j)); }
+  F with_bias(std::size_t j, F s) const { return row_.bias.values.empty() ? s : math_.add(s, bias(j)); }
   F capped(F s) {
     if (row_.softcap == 0) return s;
     auto const c = math_.read(row_.softcap);
@@ -87,7 +87,7 @@ class known_scores {
   }
 
   known_kernel const& kernel_;
-  one_row<F> const& row_;
+  written<F> const& row_;
   arithmetic<F>& math_;
   std::size_t keys_, d_;
   F scale_, root_;

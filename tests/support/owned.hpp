@@ -48,7 +48,12 @@ struct owned {
     return result;
   }
 
-  problem::tensor<T const> in() const { return {values.data(), layout}; }
+  bool is_absent() const { return layout.rank == 0 && values.empty(); }
+  /// Numbers without a shape are a list.
+  problem::tensor<T const> in() const {
+    return {values.data(),
+            layout.rank > 0 ? layout : problem::layout::compact({static_cast<std::int64_t>(values.size())})};
+  }
   problem::tensor<T> out() { return {values.data(), layout}; }
 
   /// Requires at most four axes.

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "tests/support/problem_maker.hpp"
 #include "tests/support/property.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -25,9 +25,9 @@ T drawn_number(int family) {
 
 /// A row with 1 to 8 keys, d from 0 to 5, one column of values.
 template <class T>
-one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
+written<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
   std::int64_t const m = *rc::gen::inRange<std::int64_t>(1, 9), d = *rc::gen::inRange<std::int64_t>(0, 6);
-  one_row<T> problem(m, d, 1);
+  written<T> problem(m, d, 1);
   auto const family_of_numbers = rc::gen::element(0, 1, 2, 3, 4);
   int const q_family = *family_of_numbers, k_family = *family_of_numbers, v_family = *family_of_numbers;
   for (auto& x : problem.q.values) x = drawn_number<T>(q_family);
@@ -35,10 +35,10 @@ one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
   for (auto& x : problem.v.values) x = drawn_number<T>(v_family);
   if (with_bias && *rc::gen::element(0, 0, 1) == 1) {
     int const family = *family_of_numbers;
-    for (std::int64_t j = 0; j < m; ++j) problem.bias.push_back(drawn_number<T>(family));
+    for (std::int64_t j = 0; j < m; ++j) problem.bias.values.push_back(drawn_number<T>(family));
   }
   if (*rc::gen::element(0, 0, 0, 1) == 1)
-    for (std::int64_t j = 0; j < m; ++j) problem.mask.push_back(*rc::gen::element<std::uint8_t>(1, 2, 255, 0));
+    for (std::int64_t j = 0; j < m; ++j) problem.mask.values.push_back(*rc::gen::element<std::uint8_t>(1, 2, 255, 0));
   if (d == 0 || *rc::gen::element(0, 0, 1) == 1)
     problem.scale = *rc::gen::element(0.0, 1.0, -1.0, 0.5, 0.1, 3.0, 40.0, 0.08838834764831845);
   if (with_softcap && *rc::gen::element(0, 0, 1) == 1)
@@ -48,8 +48,8 @@ one_row<T> drawn_row(bool with_bias = true, bool with_softcap = false) {
 
 /// The same, of merges too: some of the rows that base 2 admits have it.
 template <class T>
-one_row<T> drawn_row_of_either_base() {
-  one_row<T> problem = drawn_row<T>(true, true);
+written<T> drawn_row_of_either_base() {
+  written<T> problem = drawn_row<T>(true, true);
   if (problem.scale && problem.softcap == 0)
     problem.base = *rc::gen::element(problem::log_base::e, problem::log_base::two);
   return problem;
@@ -69,9 +69,9 @@ inline rc::Gen<std::vector<std::size_t>> drawn_permutation(std::int64_t m) {
 
 /// Key n of the result is key order[n] of `from`; order may repeat keys.
 template <class T>
-one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& order) {
+written<T> permuted(written<T> const& from, std::vector<std::size_t> const& order) {
   auto const d = from.k.layout.shape[1], dv = from.v.layout.shape[1];
-  one_row<T> problem(static_cast<std::int64_t>(order.size()), d, dv);
+  written<T> problem(static_cast<std::int64_t>(order.size()), d, dv);
   problem.q = from.q;
   static_cast<problem::parameters&>(problem) = from;
   auto const copy_row = [](owned<T> const& a, std::size_t i, owned<T>& b, std::size_t n) {
@@ -81,14 +81,14 @@ one_row<T> permuted(one_row<T> const& from, std::vector<std::size_t> const& orde
   for (std::size_t n = 0; n < order.size(); ++n) {
     copy_row(from.k, order[n], problem.k, n);
     copy_row(from.v, order[n], problem.v, n);
-    if (!from.bias.empty()) problem.bias.push_back(from.bias[order[n]]);
-    if (!from.mask.empty()) problem.mask.push_back(from.mask[order[n]]);
+    if (!from.bias.values.empty()) problem.bias.values.push_back(from.bias.values[order[n]]);
+    if (!from.mask.values.empty()) problem.mask.values.push_back(from.mask.values[order[n]]);
   }
   return problem;
 }
 
 template <class T>
-one_row<T> doubled(one_row<T> const& from) {
+written<T> doubled(written<T> const& from) {
   std::vector<std::size_t> twice;
   for (std::size_t n = 0; n < 2 * static_cast<std::size_t>(from.k.layout.shape[0]); ++n)
     twice.push_back(n % static_cast<std::size_t>(from.k.layout.shape[0]));

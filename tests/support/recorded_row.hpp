@@ -16,7 +16,7 @@
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/problem_maker.hpp"
+#include "tests/support/written.hpp"
 
 namespace attest::tests {
 
@@ -31,13 +31,13 @@ struct recorded_row : problem::parameters {
   std::int64_t dv() const { return static_cast<std::int64_t>(v.size()) / m(); }
 
   /// q, k and v, as a kernel of tests/support/known_run.hpp reads them.
-  one_row<float> row() const {
-    one_row<float> made(m(), d(), dv());
+  written<float> row() const {
+    written<float> made(m(), d(), dv());
     auto const copied = [&](std::vector<double> const& from, std::vector<float>& to) {
       to.clear();
       for (double const x : from) to.push_back(static_cast<float>(audit::rounded_to(x, problem::row_of(type).format)));
     };
-    copied(q, made.q.values), copied(k, made.k.values), copied(v, made.v.values), copied(bias, made.bias);
+    copied(q, made.q.values), copied(k, made.k.values), copied(v, made.v.values), copied(bias, made.bias.values);
     static_cast<problem::parameters&>(made) = *this;
     return made;
   }

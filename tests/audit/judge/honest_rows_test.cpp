@@ -36,7 +36,7 @@ known_kernel kernel_of(softmax_form softmax, element_type narrow = element_type:
 
 /// The kernel's answer to the row; `up` says in which direction exp errs.
 recorded_row answered(recorded_row row, known_kernel const& kernel, std::size_t block, directions const& up = {1}) {
-  one_row<float> const read = row.row();
+  written<float> const read = row.row();
   row_answer const answer = known_run(kernel, read, block, up).answer();
   row.o = answer.o, row.lse = {answer.lse}, row.weights = answer.weights;
   return row;
@@ -346,7 +346,7 @@ TEST_CASE("merges by way of base 2 count every rounding of the LSE", "[unit]") {
   known_kernel kernel = kernel_of(softmax_form::one_level);
   kernel.scores = score_form::base_2;
   check_inside("two-parts-base-2", answered(row, kernel, 1), claim);
-  one_row<float> const read = row.row();
+  written<float> const read = row.row();
   auto const instance = read.instance();
   reference::enclosed_row<128, float> enclosed;
   reference::row_facts facts;

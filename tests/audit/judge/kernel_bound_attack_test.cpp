@@ -13,7 +13,7 @@ using namespace attest::tests;
 namespace {
 
 template <class F>
-row_answer kernel_answer(one_row<F> const& problem) {
+row_answer kernel_answer(written<F> const& problem) {
   auto const p = problem.instance();
   owned<F> o({1, p.size().dv}), weights({1, p.size().m}), lse({1});
   auto const outputs = problem::outputs<F>::make(p, {o.out(), lse.out(), weights.out()});
@@ -24,7 +24,7 @@ row_answer kernel_answer(one_row<F> const& problem) {
 }
 
 template <class F>
-ratios judged(one_row<F> const& problem) {
+ratios judged(written<F> const& problem) {
   bound_check<F> const check(problem);
   return check.finite() ? check.judge(fast::model(problem.instance()), kernel_answer(problem)) : ratios{};
 }
