@@ -42,8 +42,8 @@ ATTEST_EXPORT int attest_serve_next(attest_server* server, attest_status (*kerne
                                     int milliseconds) ATTEST_NOEXCEPT;
 
 /* Inside a call, on the thread that makes it: what the report quotes where the call does not return ATTEST_OK. UTF-8;
- * at most 400 bytes are used; NULL or "" takes it back. The byte 1 in front says that ATTEST_FAILED may mean a call that
- * the kernel does not take, such as an assertion about its sizes. The report does not quote that byte. */
+ * at most 400 bytes are used; NULL or "" takes it back. The byte 1 in front says that ATTEST_FAILED may mean a call
+ * that the kernel does not take, such as an assertion about its sizes. The report does not quote that byte. */
 ATTEST_EXPORT void attest_serve_say(char const* text) ATTEST_NOEXCEPT;
 
 ATTEST_EXPORT void attest_serve_end(attest_server* server) ATTEST_NOEXCEPT;

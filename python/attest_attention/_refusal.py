@@ -1,4 +1,4 @@
-"""Which exceptions may say that a kernel does not take a call: many kernels state their domain by asserts and errors."""
+"""Which exceptions may say that a kernel does not take a call: many state their domain by asserts and errors."""
 from __future__ import annotations
 
 import re
@@ -15,15 +15,15 @@ _FAILURE = re.compile(
 _REFUSAL = re.compile(
     r"\b(must|should|shall|only|expect(s|ed)?|requires?|unsupported|mismatch|invalid|divisible|multiple|at most)\b"
     r"|no larger|\bsupport(s|ed)?\b|not implemented|\bNYI\b|incompatible|NotSupported|NOT_SUPPORTED|INVALID_ARGUMENT"
-    r"|can ?not be (larger|set)|no (available|fused|forward)? ?kernel|no (operator found|viable backend|valid \w+ config)"
-    r"|no execution plans|power.of.2|out of resource|greater than or equal|smaller or equal|M >=", re.I)
+    r"|can ?not be (larger|set)|no (available|fused|forward)? ?kernel|no (operator found|viable backend)"
+    r"|no valid \w+ config|no execution plans|power.of.2|out of resource|greater than or equal|smaller or equal|M >=", re.I)
 _STATED = (ValueError, TypeError, NotImplementedError)
 _NEVER = (MemoryError, RecursionError, SystemError, ImportError)
 _LIBRARIES = frozenset({"numpy", "torch", "jax", "jaxlib", "triton", "tensorflow"}) | sys.stdlib_module_names
 
 
 def _raised_by_kernel(why: BaseException) -> bool:
-    """Whether the last frame belongs to the callable, not to a library that it calls. attest's own frames do not count."""
+    """Whether the last frame belongs to the callable, not to a library that it calls. attest's frames do not count."""
     own = __name__.partition(".")[0]
     packages, step = [], why.__traceback__
     while step is not None:
@@ -38,8 +38,8 @@ def _raised_by_kernel(why: BaseException) -> bool:
 def may_be_refusal(why: BaseException, text: str) -> bool:
     """Whether the exception, whose message is `text`, may say that the call is outside of what its kernel takes.
 
-    A ValueError or a TypeError may; an AssertionError whose last frame is in the kernel's own files, or that says of what it is;
-    any other exception whose text speaks of a limit. A fault of the device, memory that is used up and an error of the
+    A ValueError or a TypeError may, and an AssertionError whose last frame is in the kernel's own files. Any other
+    exception may if its text speaks of a limit. A fault of the device, memory that is used up and an error of the
     installation are no refusals.
     """
     if not isinstance(why, Exception) or isinstance(why, _NEVER) or _FAILURE.search(f"{type(why).__name__}: {text}"):

@@ -32,9 +32,11 @@ def raised(why: BaseException) -> bool:
 
 
 @pytest.mark.parametrize("why", [
-    AssertionError(), AssertionError("d"), ValueError("d = 13"), TypeError("unsupported operand"), NotImplementedError(),
+    AssertionError(), AssertionError("d"), ValueError("d = 13"), TypeError("unsupported operand"),
+    NotImplementedError(),
     RuntimeError("FlashAttention only supports head dimensions up to 256"),
-    RuntimeError("No available kernel. Aborting execution."), RuntimeError("Number of heads in key must divide that in query"),
+    RuntimeError("No available kernel. Aborting execution."),
+    RuntimeError("Number of heads in key must divide that in query"),
     CompilationError("arange's range must be a power of 2"),
     OutOfResources("out of resource: shared memory, Required: 278528"),
     RuntimeError("seqlen_k should be greater than or equal to seqlen_q")])
@@ -43,12 +45,14 @@ def test_what_states_a_domain_may_be_a_refusal(why: Exception) -> None:
 
 
 @pytest.mark.parametrize("why", [
-    MemoryError(), RecursionError(), SystemError("x must be"), ImportError("only on GPUs"), SystemExit(1), KeyboardInterrupt(),
+    MemoryError(), RecursionError(), SystemError("x must be"), ImportError("only on GPUs"), SystemExit(1),
+    KeyboardInterrupt(),
     ZeroDivisionError("division by zero"), IndexError("list index out of range"), KeyError(96), RuntimeError("x"),
     OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB"),
     RuntimeError("CUDA error: an illegal memory access was encountered"),
     RuntimeError("Triton Error [CUDA]: invalid argument"), RuntimeError("CUDA error: device-side assert triggered"),
-    RuntimeError("shape '[2, 3]' is invalid for input of size 7"), ValueError("cannot reshape array of size 7 into shape (2,3)"),
+    RuntimeError("shape '[2, 3]' is invalid for input of size 7"),
+    ValueError("cannot reshape array of size 7 into shape (2,3)"),
     RuntimeError("CUDA error: no kernel image is available for execution on the device")])
 def test_a_fault_is_no_refusal(why: BaseException) -> None:
     assert not raised(why)
