@@ -19,7 +19,7 @@ struct simple_form {
 /// Cost      a question or two for each, some 15 in all
 simple_form simplified(call_form const& failing, form_asker const& ask, call_domain const& domain = {});
 
-/// The plain value of a number in a domain: the member nearest to that of its row.
+/// The plain value of a number in a domain: the member nearest to the size of its row.
 std::int64_t plain_in(call_domain const& domain, form_number of);
 
 }  // namespace attest::audit

@@ -104,8 +104,8 @@ struct call_report {
   }
 };
 
-/// Whether a kernel that failed may have meant that it does not take the call. It is a refusal if a rule of the kernel's
-/// domain separates such calls from those that it answers.
+/// Whether a kernel that failed may have meant that it does not take the call. It is a refusal if a rule of the
+/// kernel's domain separates such calls from the answered ones.
 inline bool may_be_refusal(call_report const& report) noexcept {
   return report.outcome == call_outcome::failed && report.refusal_marked && report.broken.empty();
 }

@@ -1,4 +1,4 @@
-/* Honest, each function within a domain of its own: those of FlashAttention, a Triton tutorial, decoding, MLA and
+/* Honest, each function within a domain of its own: the domains of FlashAttention, a Triton tutorial, decoding, MLA and
  * CUTLASS, two with rules that depend on each other, and ways to refuse. */
 #define attest_attention unused
 #include "naive.h"

@@ -50,7 +50,7 @@ enum class softmax_form : std::uint8_t {
 enum class sink_place : std::uint8_t {
   none,
   first,    ///< from the start: M = t, l = 1; of parts, in the first
-  column,   ///< a score of its own behind those of the keys, with a value of 0
+  column,   ///< a score of its own behind the keys' scores, with a value of 0
   last,     ///< behind the keys, with the maximum of both
   end,      ///< l + exp(t − M) with the maximum M of the keys
   sigmoid,  ///< behind the keys: O·1/(1 + exp(t − LSE))
@@ -71,7 +71,7 @@ struct known_kernel {
   sink_place sink = sink_place::none;
   bool narrow_factor = false;  ///< a sink behind the keys: its factor is rounded to `how.narrow`
   drop_place drops = drop_place::none;
-  bool returns_weights = false;   ///< those of a one-pass kernel
+  bool returns_weights = false;   ///< the weights of a one-pass kernel
   bool returns_narrow_p = false;  ///< weights from the rounded P
   bool weights_by_lse = false;    ///< exp(s − LSE)
   bool reversed = false;          ///< the last key comes first

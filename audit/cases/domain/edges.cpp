@@ -14,7 +14,7 @@ namespace {
 
 using width = std::pair<std::int64_t, std::int64_t>;  ///< d, dv
 
-/// Up to six widths: the smallest, those that models use, the largest.
+/// Up to six widths: the smallest, the widths that models use, the largest.
 std::vector<width> edge_widths(call_domain const& domain) {
   std::vector<width> all;
   for (std::int64_t const d : {1, 64, 128, 256, 512}) {

@@ -17,8 +17,8 @@ struct edge_form {
   call_form form;
 };
 
-/// Calls with 1, 2, 3, 5 and 8 granules of queries and keys, with fewer queries than keys and with more where the
-/// domain has such calls, for up to six head sizes, plain and causal; then each feature at each of these head sizes,
+/// Calls with 1, 2, 3, 5 and 8 granules of queries and keys, plain and causal, for up to six head sizes. Some have
+/// fewer queries than keys, and some more, if the domain has such calls. Then each feature at each of these head sizes,
 /// with several blocks of keys. Empty for a domain that is everything: other checks ask about such sizes.
 std::vector<edge_form> edge_forms(call_domain const& domain);
 

@@ -225,7 +225,7 @@ class fitter {
     return owned_problem::of_valid(std::move(draft));
   }
 
-  /// The judged rows of the first call. If the fit added many, those that it added are judged by sample.
+  /// The judged rows of the first call. If the fit added many rows, a sample of them is judged.
   std::vector<row_index> judged_rows() const {
     problem::sizes const &s = made_.problem.size(), &old = asked_.problem.size();
     if (folded_ || !base_) return {};

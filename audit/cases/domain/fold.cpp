@@ -36,7 +36,7 @@ entries all_of(problem::sizes const& s) {
   return all;
 }
 
-/// A tensor of four axes: those of each entry, one after the other. An axis of size 1 that broadcasts stays.
+/// A tensor of four axes: the parts of each entry, one after the other. An axis of size 1 that broadcasts stays.
 owned_tensor gathered(owned_tensor const& from, entries const& of, indices repeated_entry::* heads, bool by_query,
                       bool broadcasts) {
   auto const& shape = from.layout.shape;

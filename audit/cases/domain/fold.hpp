@@ -1,5 +1,5 @@
-// Batch entries, heads and queries in numbers that a domain takes: further ones repeat those that are there, and heads
-// or queries that are too many become batch entries.
+// Batch entries, heads and queries in numbers that a domain takes. Added ones repeat the entries and heads of the call;
+// heads or queries beyond the most of the domain become batch entries.
 #pragma once
 
 #include <string>

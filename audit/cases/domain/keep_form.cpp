@@ -6,7 +6,7 @@
 namespace attest::audit {
 namespace {
 
-/// A member of both sets near x: the least above, else the greatest below, else that of `one`.
+/// A member of both sets near x: the least above, else the greatest below, else the member of `one`.
 std::int64_t near_in_both(size_set const& one, size_set const& other, std::int64_t x) {
   constexpr int most_steps = 1 << 10;
   auto const search = [&](auto const next) -> std::optional<std::int64_t> {

@@ -10,11 +10,12 @@ namespace attest::audit {
 bool takes(call_domain const& domain, call_form const& form);
 
 /// Moves a form to a near one in the domain: each size to the next member above it, or to the greatest if there is no
-/// such member. Kv heads that it does not take become batch entries. A band becomes the nearest one that it takes; a
-/// scale that it does not take becomes its opposite or the default. If all its calls have n = m, both forms of causal
+/// such member. Kv heads that it does not take become batch entries. A band becomes the nearest form that the domain
+/// takes; a scale outside becomes its opposite or the default. If all its calls have n = m, both forms of causal
 /// are one, which is called causal.
 /// Requires  sizes that are valid, hq a multiple of hk > 0
-/// Ensures   takes(domain, form) if the domain has a call at all; an unchanged form if the domain takes it, except for that name
+/// Ensures   takes(domain, form) if the domain has a call at all; an unchanged form, except for that name, if the
+///           domain takes it
 void keep_to(call_domain const& domain, call_form& form);
 
 }  // namespace attest::audit

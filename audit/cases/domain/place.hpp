@@ -24,7 +24,7 @@ struct placement {
 };
 
 /// The place for a call of these sizes, with the fewest pairs n·m, at first without keys in front. Each query of the
-/// call sees exactly those of its own keys that it saw.
+/// call sees the same keys of the call as before.
 /// Requires  `band` with align = 0; a domain whose axes other than n, m and bands take the call
 /// Ensures   an error whose reason says what the domain cannot express
 problem::result<placement> placed(problem::sizes const& s, problem::band const& band, call_domain const& domain);

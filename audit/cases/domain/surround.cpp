@@ -24,7 +24,8 @@ void copy(owned_tensor& to, std::size_t at, owned_tensor const& from, std::size_
   std::memcpy(to.bytes.data() + at * bytes, from.bytes.data() + place * bytes, bytes);
 }
 
-/// The columns of a width in a random order: first those that a tensor of `count` columns keeps, in increasing order.
+/// The columns of a width in a random order: first the columns that a tensor of `count` columns keeps, in increasing
+/// order.
 columns dealt(std::int64_t count, std::int64_t width, random_stream& random) {
   columns all(static_cast<std::size_t>(width));
   std::iota(all.begin(), all.end(), std::int64_t{0});

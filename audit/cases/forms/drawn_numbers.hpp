@@ -12,7 +12,8 @@ namespace attest::audit {
 void draw_parameters(call_form& form, random_stream& random);
 
 /// Gives the lengths of two draws in three the residues `number` mod 64 and 7·number mod 128, so that 128 draws meet
-/// each of them. Short lengths, those of equal queries and keys, and those of a domain with granules stay.
+/// each of them. Short lengths stay, and so do
+/// n = m and the lengths of a domain with granules.
 void set_residues(problem::sizes& s, std::int64_t number, call_domain const& domain);
 
 /// In one call of four V is multiplied by a power of two, up to 2^±90 (f16: 2^±6, f64: 2^±300). In another one a column
