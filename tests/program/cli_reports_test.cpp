@@ -262,7 +262,7 @@ TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {
                            {"1.json whole.json", "is not the report of a shard"},
                            {"1.json short.json", "short.json: was changed after attest wrote it"},
                            {"1.json older.json",
-                            "is not in format 2 of shards, which alone this attest reads; run this shard again"},
+                            "is not in format 3 of shards, which alone this attest reads; run this shard again"},
                            {"1.json text.json", "is not JSON"},
                            {"1.json deep.json", "nested deeper"},
                            {"1.json absent.json", "cannot be opened"},

@@ -173,12 +173,12 @@ TEST_CASE("what no shard of this version is, is refused with what to do", "[unit
   check_refused(joined(kind::certified, putting("/attest", "0.6.0")), "was written by attest 0.6.0, this is ");
   for (json const& format : {json(1), json("2 "), json(), json::array()})
     check_refused(joined(kind::certified, putting("/shard/format", format)),
-                  "is not in format 2 of shards, which alone this attest reads" + again);
+                  "is not in format 3 of shards, which alone this attest reads" + again);
   json const first = {{"index", 1}, {"of", 2}, {"all_cases", 10}, {"first_cases", {1}}};  // the format before this one
-  check_refused(joined(kind::certified, putting("/shard", first)), "is not in format 2 of shards");
+  check_refused(joined(kind::certified, putting("/shard", first)), "is not in format 3 of shards");
   check_refused(joined(kind::certified,
                        [&](json part) { return json{{"attest", part["attest"]}, {"reports", {{{"shard", first}}}}}; }),
-                "is not in format 2 of shards");
+                "is not in format 3 of shards");
   for (json const& other :
        {json(7), json::array(), json::object(), json{{"reports", 1}}, json{{"reports", {1, {{"verdict", 1}}}}}})
     check_refused(joined(kind::certified, [&](json const&) { return other; }),
