@@ -11,8 +11,14 @@
 
 namespace attest::audit {
 
-case_pool::case_pool(audit_plan const& plan, audit_options const& options, interruption const& when)
-    : plan_(plan), options_(options), when_(when), wider_(*options.claim), limits_(fixed_limits(options)) {
+case_pool::case_pool(audit_plan const& plan, audit_options const& options, interruption const& when,
+                     std::optional<kernel_session> served)
+    : plan_(plan),
+      options_(options),
+      when_(when),
+      wider_(*options.claim),
+      limits_(fixed_limits(options)),
+      served_(std::move(served)) {
   limits_.domain = plan.domain;
 }
 
@@ -70,7 +76,10 @@ void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lo
 
 /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
 void case_pool::work() {
-  auto kernel = open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
+  auto kernel = served_
+                    ? problem::result<kernel_session>(*std::move(served_))
+                    : open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
+  if (kernel) kernel.value().interrupt_by(when_);
   {
     std::scoped_lock const lock(mutex_);
     ++opened_;

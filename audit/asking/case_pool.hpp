@@ -31,7 +31,9 @@ class case_pool {
  public:
   using clock = std::chrono::steady_clock;
 
-  case_pool(audit_plan const& plan, audit_options const& options, interruption const& when);
+  /// `served` is asked instead of opening the kernel, if it is present.
+  case_pool(audit_plan const& plan, audit_options const& options, interruption const& when,
+            std::optional<kernel_session> served = {});
   ~case_pool() { close(); }
 
   /// Opens the kernels. Returns the error of the first kernel that does not open.
@@ -73,6 +75,7 @@ class case_pool {
   std::size_t finished_ = 0, done_before_shapes_ = 0;
   enum class limits_state : std::uint8_t { unknown, being_measured, known } limits_state_ = limits_state::unknown;
   shape_limits limits_;
+  std::optional<kernel_session> served_;
   int opened_ = 0;
   bool closed_ = false;
   std::optional<problem::error> fault_;

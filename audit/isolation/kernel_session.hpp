@@ -46,6 +46,9 @@ class kernel_session {
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
+  /// From now on `interrupted` ends calls.
+  void interrupt_by(interruption const& interrupted) { interruption_ = interrupted; }
+
  private:
   kernel_session(isolated_kernel kernel, interruption const& interrupted)
       : kernel_(std::move(kernel)), interruption_(interrupted) {}

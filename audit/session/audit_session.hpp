@@ -24,7 +24,9 @@ namespace attest::audit {
 /// One audit: a kernel, its cases, and the report so far.
 class audit_session {
  public:
-  audit_session(audit_options const& options, audit_plan const& plan, report& into)
+  /// `served` is asked instead of opening the kernel, if it is present.
+  audit_session(audit_options const& options, audit_plan const& plan, report& into,
+                std::optional<kernel_session> served)
       : options_(options),
         plan_(plan),
         report_(into),
@@ -32,7 +34,7 @@ class audit_session {
         saved_(options.findings, run_of(options)),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
-        pool_(plan, options, when_) {}
+        pool_(plan, options, when_, std::move(served)) {}
 
   std::optional<problem::error> run();
 

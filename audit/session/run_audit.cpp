@@ -94,7 +94,7 @@ std::optional<problem::error> audit_session::run() {
 }
 
 problem::result<report> run_audit(audit_options const& options) {
-  auto const domain = domain_of_kernel(options);
+  auto domain = domain_of_kernel(options);
   if (!domain) return domain.why();
   auto const plan = planned(options, domain.value());
   if (!plan) return plan.why();
@@ -110,7 +110,7 @@ problem::result<report> run_audit(audit_options const& options) {
   kernel_report.domain = {domain.value().domain.text(), domain.value().from, options.strict_refusals};
   for (std::string const& sentence : domain.value().says) kernel_report.observations.emplace_back(sentence);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
-  audit_session running(options, plan.value(), kernel_report);
+  audit_session running(options, plan.value(), kernel_report, std::move(domain.value().served));
   if (auto why = running.run()) return *std::move(why);
   in_rows_of_parts(kernel_report);
   return kernel_report;

@@ -62,7 +62,7 @@ def test_merges_of_partial_results_are_compared_too() -> None:
                                   "loses": merge_kernels.loses_last},
                           quick=True, seed=1, progress=False)
     assert both.refuted == ["loses"] and both.reports["right"].checks[0]["name"] == "merge"
-    assert both.compared == 48 and len(both.differences) > 20
+    assert both.compared == 54 and len(both.differences) > 20
     for one in both.differences:
         assert one.right == ["right", "named"] and one.wrong == ["loses"]
         assert one.case.partition("/")[2].startswith("merge/")
@@ -71,7 +71,7 @@ def test_merges_of_partial_results_are_compared_too() -> None:
 def test_merges_in_another_layout_are_compared_in_that_of_the_file() -> None:
     both = attest.compare(merges={"one": merge_kernels.token_major, "other": merge_kernels.token_major}, quick=True,
                           seed=1, layout="thd", progress=False)
-    assert both and both.compared == 48 and both.differences == []
+    assert both and both.compared == 54 and both.differences == []
 
 
 def test_nothing_to_compare_is_an_error() -> None:

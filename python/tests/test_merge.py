@@ -39,7 +39,7 @@ def test_a_right_merge_is_certified(dtype: str) -> None:
         pytest.importorskip("ml_dtypes")
     report = audit(merge_kernels.right, dtype=dtype)
     assert report.verdict == "certified", report.text
-    assert the_check(report)["cases"] == 48 and the_check(report)["unsupported"] == 0
+    assert the_check(report)["cases"] == 54 and the_check(report)["unsupported"] == 0
     assert report.json["kernel"] == "merge_kernels:right"
 
 
@@ -71,7 +71,7 @@ def test_beside_attention_the_merge_is_one_of_its_checks() -> None:
     assert report.verdict == "certified", report.text
     assert {one["name"] for one in report.checks} == {"merge", "worked-examples"}
     without = attest.audit(kernels.plain, seed=1, only=["merge", "worked-examples"], findings="")
-    assert the_check(without)["unsupported"] == 48
+    assert the_check(without)["unsupported"] == 54
 
 
 @pytest.mark.parametrize("isolate", [False, True])

@@ -33,7 +33,9 @@ bool domain_questions::asked(domain_call const& call) {
     case call_outcome::unsupported:
       if (!did.broken.empty()) answers_.wrong.push_back(call);
       return false;
-    case call_outcome::failed: answers_.failed.push_back({call, did.outcome, did.sentence}); return false;
+    case call_outcome::failed:
+      (may_be_refusal(did) ? answers_.failed : answers_.erred).push_back({call, did.outcome, did.sentence});
+      return false;
     case call_outcome::cut_short: ended_ = answers_.cut_short = true; return false;
     case call_outcome::not_asked: return false;
     case call_outcome::unanswered: ended_ = true; return false;

@@ -26,7 +26,8 @@ struct domain_answers {
   std::int64_t asked = 0, answered = 0;
   double seconds = 0;                  ///< in the kernel
   std::vector<domain_call> wrong{};    ///< answered wrongly, or with a broken promise
-  std::vector<untaken_call> failed{};  ///< with status FAILED
+  std::vector<untaken_call> failed{};  ///< with status FAILED, which may be a refusal (may_be_refusal)
+  std::vector<untaken_call> erred{};   ///< with status FAILED, which is none
   std::vector<untaken_call> died{};    ///< the process of the kernel ended, or the call did not return
   bool cut_short = false;
 };

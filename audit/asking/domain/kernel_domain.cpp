@@ -48,6 +48,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (!kernel) return kernel.why();
   found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when);
   kernel_domain of{found.domain, domain_origin::found};
+  if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0) return of;
   of.again = found.answers.wrong;
@@ -55,6 +56,10 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
     for (untaken_call const& untaken : calls) of.again.push_back(untaken.call);
   };
   add(found.answers.died);
+  std::vector<untaken_call> erred = found.answers.erred;
+  constexpr std::size_t most_errors = 6;  // more of them would say the same
+  if (!options.strict_refusals && erred.size() > most_errors) erred.resize(most_errors);
+  add(erred);
   if (options.strict_refusals) add(found.answers.failed);
   if (!of.domain.is_everything()) of.says = sentences(found, options.strict_refusals);
   return of;

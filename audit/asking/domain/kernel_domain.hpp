@@ -1,12 +1,14 @@
 // What an audit knows of the domain of its kernel before it plans its cases.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "audit/asking/domain/domain_call.hpp"
 #include "audit/asking/options.hpp"
 #include "audit/cases/domain/call_domain.hpp"
+#include "audit/isolation/kernel_session.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
@@ -18,6 +20,8 @@ struct kernel_domain {
   /// kernel; with strict_refusals also those that were answered by an error.
   std::vector<domain_call> again{};
   std::vector<std::string> says{};  ///< sentences for the report
+  /// The session of the search with a kernel that another process serves: that process serves one session.
+  std::optional<kernel_session> served{};
 };
 
 /// The declared domain, or the one that is found by asking the kernel. Everything, from nobody, if the audit asks no

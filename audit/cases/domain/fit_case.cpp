@@ -162,7 +162,8 @@ class fitter {
     by.at = at.value(), by.name = name;
     by.copies_only = is_one_of(asked_.check, of_extreme_numbers);
     by.by = hiding_of(p, s, by.at);
-    std::int64_t const least_dv = asked_.reads == reading::weights ? 1 : s.dv;
+    bool const any_dv = asked_.reads == reading::weights && domain_.dv != call_domain::value_widths::any;
+    std::int64_t const least_dv = any_dv ? 1 : s.dv;
     auto widths = domain_.widths(s.d + (by.by == hiding::scores), least_dv);
     if (!widths && by.by == hiding::scores && is_one_of(asked_.check, of_any_keys)) {
       by.by = hiding::open;

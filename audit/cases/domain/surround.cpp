@@ -143,7 +143,8 @@ class surrounder {
     if (slots) to.band = by_.at.band, to.align = 0;
     if (slots && p_.align != 0 && !p_.is_dense()) to.band = p_.band, to.align = p_.align;
     for (auto const optional : {&problem_draft::mask, &problem_draft::bias, &problem_draft::keep})
-      if (p_.*optional) to.*optional = over_keys(*(p_.*optional), optional == &problem_draft::bias);
+      if (p_.*optional)
+        to.*optional = slots ? over_keys(*(p_.*optional), optional == &problem_draft::bias) : *(p_.*optional);
     to.sink = p_.sink, to.q_lengths = p_.q_lengths, to.k_lengths = p_.k_lengths;
     to.q_offsets = p_.q_offsets, to.k_offsets = p_.k_offsets, to.block_table = p_.block_table;
     to.block_mask = p_.block_mask;
@@ -187,6 +188,7 @@ class surrounder {
     owned_tensor const& from = p_.v;
     std::int64_t const width = from.layout.shape[3], count = from.layout.shape[2];
     owned_tensor to = shaped_like(from, rows, by_.dv);
+    if (by_.dv < width) return to;  // the caller writes columns of the identity
     random_stream random = stream("value columns"), fresh = stream("values"), drawn = stream("value rows");
     columns const order = dealt(width, by_.dv, random);
     struct further {

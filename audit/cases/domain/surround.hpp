@@ -36,9 +36,9 @@ struct surroundings {
 /// Requires  a dense problem of rank 4. Cost  b·hq·n·m·d multiplications
 double depth_of(problem_draft const& p, double scale);
 
-/// The larger call. `like` is the first call of the case: added rows have the size of its rows. V gets further columns:
-/// copies of columns ±, and fresh ones; where a key holds a NaN or an infinity, all of them do.
-/// Requires  a valid problem of rank 4. Packed, paged: sizes n and m that stay
+/// The larger call. If it has fewer columns of V, V is 0. `like` is the first call of the case: added rows have the
+/// size of its rows. V gets further columns: copies of columns ±, and fresh ones; where a key holds a NaN or an
+/// infinity, all of them do. Requires  a valid problem of rank 4. Packed, paged: sizes n and m that stay
 problem_draft surrounded(problem_draft const& p, problem_draft const& like, surroundings const& by);
 
 }  // namespace attest::audit

@@ -70,8 +70,8 @@ TEST_CASE("a kernel that answers nothing has no smaller domain", "[unit]") {
 TEST_CASE("an error outside is no part of the domain, and is kept", "[unit]") {
   found_domain const of = found("attest_fails");
   CHECK(of.domain == found("attest_flash").domain);
-  REQUIRE_FALSE(of.answers.failed.empty());
-  CHECK_THAT(of.answers.failed.front().sentence, Contains("FAILED"));
+  REQUIRE_FALSE(of.answers.erred.empty());
+  CHECK_THAT(of.answers.erred.front().sentence, Contains("FAILED"));
 }
 
 TEST_CASE("little is asked beyond an edge where the kernel dies", "[unit]") {

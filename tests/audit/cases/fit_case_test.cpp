@@ -23,6 +23,8 @@ constexpr named_domain domains[]{
     {"Triton tutorial", "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", 400},
     {"decoding", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0", 400},
     {"MLA", "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale>0", 400},
+    {"a plain function", "d>=1 m>=1 group=1 causal=none scale=default", 300},
+    {"even head sizes", "d%2 dv=d n>=1 m>=1 batch=1 kv_heads=2 causal=none,diagonal", 300},
     {"causal squares", "d=64,128 dv=d n%64 m%64 causal=none,square scale=stated", 400},
     {"CUTLASS", "d%8 d<=256 dv=d causal=none,top-left,bottom-right", 750},
 };
