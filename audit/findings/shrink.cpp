@@ -33,16 +33,11 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
     return needed;
   }
   further_call const call = failing.further[wrong.call - 1];
-  switch (call.is) {
-    case relation::same_bits:
-    case relation::same_rows:
-      std::erase_if(needed.further, [&](further_call const& further) {
-        return &further - needed.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1);
-      });
-      return needed;
-    case relation::part:
-    case relation::weight_columns:
-    case relation::warm_up: break;
+  if (call.is == relation::same_bits || call.is == relation::same_rows) {
+    std::erase_if(needed.further, [&](further_call const& further) {
+      return &further - needed.further.data() != static_cast<std::ptrdiff_t>(wrong.call - 1);
+    });
+    return needed;
   }
   if (failing.reads == reading::weights) return needed;
   needed.problem = call.problem;  // the outputs of this call are wrong by themselves
@@ -71,12 +66,12 @@ std::vector<row_index> kept_rows(audit_case const& whole, selection const& chose
   return rows;
 }
 
-/// Are all calls in the domain? It says nothing of merges, nor of packed and paged tensors, which have no slots.
-bool lies_in(call_domain const& domain, audit_case const& asked) {
+/// It says nothing of merges, nor of packed and paged tensors, which have no slots.
+bool takes_all(call_domain const& domain, audit_case const& asked) {
   for (std::size_t call = 0; call <= asked.further.size(); ++call) {
     problem_draft const& p = asked.call(call).draft();
-    bool const says = !p.merge && !p.q_offsets && !p.k_offsets && !p.block_table;
-    if (says && !domain.takes(p, asked.call(call).size())) return false;
+    if (p.merge || p.q_offsets || p.k_offsets || p.block_table) continue;
+    if (!domain.takes(p, asked.call(call).size())) return false;
   }
   return true;
 }
@@ -86,7 +81,7 @@ class shrinker {
   shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until,
            call_domain const& domain)
       : best_(std::move(start)), class_(kind), run_(run), until_(until), domain_(domain) {
-    if (!lies_in(domain_, best_)) domain_ = {};
+    if (!takes_all(domain_, best_)) domain_ = {};
   }
 
   bool fails() {
@@ -120,7 +115,7 @@ class shrinker {
   }
 
   bool take_if_fails(audit_case&& candidate) {
-    if (late() || !lies_in(domain_, candidate)) return false;
+    if (late() || !takes_all(domain_, candidate)) return false;
     auto wrong = failure(candidate);
     if (!wrong) return false;
     best_ = std::move(candidate), what_ = *std::move(wrong);
@@ -136,17 +131,20 @@ class shrinker {
     return take_if_fails(std::move(candidate));
   }
 
-  /// Does the domain say that no part of these sizes is a call of it? That is known before the part is made.
+  problem::sizes sizes_of(selection const& chosen) const {
+    problem::sizes s = best_.problem.size();
+    s.hq = std::ssize(chosen.hk) * (chosen.query_head >= 0 || s.hk == 0 ? 1 : s.hq / s.hk);
+    s.b = std::ssize(chosen.b), s.hk = std::ssize(chosen.hk), s.n = std::ssize(chosen.n), s.m = std::ssize(chosen.m);
+    s.d = std::ssize(chosen.d), s.dv = std::ssize(chosen.dv);
+    return s;
+  }
+  /// The domain takes no call of these sizes: that is known before the part is made.
   bool is_outside(selection const& chosen) const {
-    problem::sizes const& s = best_.problem.size();
-    std::int64_t const hk = std::ssize(chosen.hk), group = chosen.query_head >= 0 || s.hk == 0 ? 1 : s.hq / s.hk;
-    return !best_.problem.draft().merge &&
-           !domain_.takes(problem::sizes{std::ssize(chosen.b), hk * group, hk, std::ssize(chosen.n),
-                                         std::ssize(chosen.m), std::ssize(chosen.d), std::ssize(chosen.dv)});
+    return !best_.problem.draft().merge && !domain_.takes(sizes_of(chosen));
   }
 
   bool try_selection(selection const& chosen) {
-    if (is_outside(chosen)) return false;
+    if (is_outside(chosen) || sizes_of(chosen) == best_.problem.size()) return false;
     audit_case candidate = best_;
     auto first = sliced(best_.problem, chosen);
     if (!first) return false;
@@ -173,40 +171,37 @@ class shrinker {
       row.hk = {what_.index[1] / (s.hq / s.hk)};
       row.query_head = what_.index[1] % (s.hq / s.hk);
       row.n = {what_.index[2]};
-      if (!(s.b == 1 && s.hq == 1 && s.n == 1)) smaller = try_selection(row);
+      smaller = try_selection(row);
       if (is_outside(row)) row.n = selection::all(s).n, smaller = try_selection(row);
       if (is_outside(row)) row.query_head = -1, smaller = try_selection(row);
     }
-    using axes = std::initializer_list<indices selection::*>;
-    auto const cut = [&](size_set const& sizes, axes together) { smaller = halve(sizes.granule, together) || smaller; };
     bool const equal_lengths = domain_.queries == call_domain::lengths::equal;
-    cut(domain_.batch, {&selection::b});
-    cut(domain_.kv_heads, {&selection::hk});
-    if (!equal_lengths) cut(domain_.n, {&selection::n});
     bool const equal_widths = domain_.dv == call_domain::value_widths::same;
-    if (!equal_widths) cut(domain_.d, {&selection::d});
+    smaller = halve(domain_.batch, {&selection::b}) || smaller;
+    smaller = halve(domain_.kv_heads, {&selection::hk}) || smaller;
+    if (!equal_lengths) smaller = halve(domain_.n, {&selection::n}) || smaller;
+    if (!equal_widths) smaller = halve(domain_.d, {&selection::d}) || smaller;
     // Column c of a V through which weights are read belongs to one key.
     if (best_.reads == reading::weights) return smaller;
-    if (equal_lengths) cut(domain_.n, {&selection::n, &selection::m});
-    else cut(domain_.m, {&selection::m});
-    if (equal_widths) cut(domain_.d, {&selection::d, &selection::dv});
-    else cut({}, {&selection::dv});
+    if (equal_lengths) smaller = halve(domain_.n, {&selection::n, &selection::m}) || smaller;
+    else smaller = halve(domain_.m, {&selection::m}) || smaller;
+    if (equal_widths) smaller = halve(domain_.d, {&selection::d, &selection::dv}) || smaller;
+    else smaller = halve({}, {&selection::dv}) || smaller;
     return smaller;
   }
 
   /// Removes runs of indices of one axis, or of two axes of one size, long runs first (delta debugging, Zeller and
-  /// Hildebrandt 2002). The runs are multiples of a granule, and one stays: without keys, or with d = 0, it is another
-  /// problem, whose answer may be wrong for another reason.
-  bool halve(std::int64_t granule, std::initializer_list<indices selection::*> axes) {
+  /// Hildebrandt 2002). The runs are multiples of the granule, and one stays: without keys, or with d = 0, it is
+  /// another problem, whose answer may be wrong for another reason.
+  bool halve(size_set const& sizes, std::initializer_list<indices selection::*> axes) {
     bool smaller = false;
-    auto count = [&] { return std::ssize(selection::all(best_.problem.size()).**axes.begin()); };
-    for (std::int64_t run = count() / 2 / granule * granule; run >= 1 && !late(); run = run / 2 / granule * granule)
+    auto const count = [&] { return std::ssize(selection::all(best_.problem.size()).**axes.begin()); };
+    auto const half = [&](std::int64_t whole) { return whole / 2 / sizes.granule * sizes.granule; };
+    for (std::int64_t run = half(count()); run >= 1 && !late(); run = half(run))
       for (std::int64_t at = 0; at + run <= count() && count() > run && !late();) {
         selection chosen = selection::all(best_.problem.size());
-        for (auto const axis : axes) {
-          auto& kept = chosen.*axis;
-          kept.erase(kept.begin() + at, kept.begin() + at + run);
-        }
+        for (auto const axis : axes)
+          (chosen.*axis).erase((chosen.*axis).begin() + at, (chosen.*axis).begin() + at + run);
         if (try_selection(chosen)) smaller = true;
         else at += run;
       }
