@@ -16,8 +16,8 @@ _REFUSAL = re.compile(
     r"\b(must|should|shall|only|expect(s|ed)?|requires?|unsupported|mismatch|invalid|divisible|multiple|at most)\b"
     r"|no larger|\bsupport(s|ed)?\b|not implemented|\bNYI\b|incompatible|NotSupported|NOT_SUPPORTED|INVALID_ARGUMENT"
     r"|can ?not be (larger|set)|no (available|fused|forward)? ?kernel|no (operator found|viable backend)"
-    r"|no valid \w+ config|no execution plans|power.of.2|out of resource|greater than or equal|smaller or equal|M >=",
-    re.I)
+    r"|no valid \w+ config|no execution plans|power.of.2|out of resource"
+    r"|greater than or equal|smaller or equal|M >=", re.I)
 _STATED = (ValueError, TypeError, NotImplementedError)
 _NEVER = (MemoryError, RecursionError, SystemError, ImportError)
 _LIBRARIES = frozenset({"numpy", "torch", "jax", "jaxlib", "triton", "tensorflow"}) | sys.stdlib_module_names
