@@ -38,7 +38,8 @@ struct audit_options {
   std::uint64_t seed = 0;
   names only;    ///< names of checks or CHECK/CASE; empty: all
   names waived;  ///< checks or CHECK/CASE whose findings do not refute
-  /// Names of support_names() (audit/report/coverage/coverage_words.hpp): without their support the audit is undecided.
+  /// Names of support_names() (audit/report/coverage/coverage_words.hpp) and sizes (size_word): without their support
+  /// the audit is undecided.
   std::vector<std::string> required_support;
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   bool quick = false, fail_fast = false;

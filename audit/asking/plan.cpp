@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +15,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/edges.hpp"
 #include "audit/cases/domain/fit_case.hpp"
+#include "audit/cases/domain/size_word.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
 #include "audit/cases/forms/support_cases.hpp"
@@ -113,7 +115,15 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   }
   add_fitted(std::move(cases));
   add_all(merge_cases(wanted));
-  for (domain_call const& call : of.again) plan.fixed.push_back(again_plan(call, plan.type, options.seed));
+  // Calls of the check "domain", each once.
+  std::vector<domain_call> calls = of.again;
+  for (std::string const& word : options.required_support)
+    if (auto const size = size_word::of(word))
+      if (auto const within = size->within(of.domain))
+        if (auto const call = small_call_of(*within)) calls.push_back(*call);
+  std::set<std::string> names;
+  for (domain_call const& call : calls)
+    if (names.insert(call.name()).second) plan.fixed.push_back(again_plan(call, plan.type, options.seed));
   plan.shapes_from = plan.fixed.size();
   shape_limits limits = fixed_limits(options);
   limits.domain = of.domain;
@@ -127,13 +137,13 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   return plan;
 }
 
-/// Orders cases: the mandatory ones, then the first of every check, then the second of every check, and so on.
+/// Orders cases: the first of every check, then the second of every check, and so on.
 void spread_over_checks(std::span<planned_case> cases) {
   std::map<std::string, std::int64_t> seen;
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t at = 0; at < cases.size(); ++at) {
     std::int64_t const turn = ++seen[cases[at].check];
-    order.emplace_back(cases[at].mandatory ? 0 : turn, at);
+    order.emplace_back(turn, at);
   }
   std::ranges::sort(order);
   std::vector<planned_case> spread;
@@ -234,55 +244,6 @@ std::optional<audit_case> audit_plan::make(std::string_view check, std::string_v
   auto const number = check == "drawn" && draws ? draw_named(name) : std::nullopt;
   if (!number) return std::nullopt;
   return drawn_case(type, seed, *number, limits);
-}
-
-namespace {
-
-/// The generated cases that the domain does not take, one sentence a reason: "31 inputs (bands 9, windows 21, masks)".
-std::vector<omission> outside(audit_plan const& plan) {
-  std::vector<std::pair<std::string, std::vector<std::pair<std::string, int>>>> reasons;  // in the order of the checks
-  for (unfitted_case const& one : plan.unfitted) {
-    auto reason = std::ranges::find(reasons, one.why, [](auto const& of) { return of.first; });
-    if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
-    auto& checks = reason->second;
-    if (checks.empty() || checks.back().first != one.check) checks.emplace_back(one.check, 0);
-    ++checks.back().second;
-  }
-  std::vector<omission> omissions;
-  for (auto const& [why, checks] : reasons) {
-    std::int64_t all = 0;
-    std::vector<std::string> names;
-    for (auto const& [check, count] : checks) {
-      all += count;
-      names.push_back(count == 1 ? check : fmt::format("{} {}", check, count));
-    }
-    omissions.push_back({fmt::format("{} ({})", counted(all, "input", "inputs"), fmt::join(names, ", ")),
-                         "outside the domain: " + why});
-  }
-  return omissions;
-}
-
-}  // namespace
-
-std::vector<omission> left_out(audit_options const& options, audit_plan const& plan) {
-  bool const merges = is_of_merges(*options.claim);
-  std::vector<omission> omissions;
-  if (!options.only.empty()) omissions.push_back({"other checks and cases", "--only"});
-  if (merges) omissions.push_back({"attention", "the contract is about merges"});
-  // All cases of a file are asked, even with --quick.
-  if (options.quick && !options.replay)
-    omissions.push_back({"larger inputs, and further ones of each check", "--quick"});
-  if (options.replay) omissions.push_back({"every check, on generated inputs", "--replay"});
-  for (omission& of_reason : outside(plan)) omissions.push_back(std::move(of_reason));
-  std::string asked;
-  if (options.draws.value_or(0) > 0) asked = fmt::format("--draws {}", *options.draws);
-  if (options.soak) asked = fmt::format("--soak {:g}", *options.soak);
-  std::string const why = options.replay          ? "--replay asks the cases of its file only"
-                          : merges                ? "the contract is about merges"
-                          : !options.only.empty() ? "--only does not name 'drawn'"
-                                                  : "";
-  if (!plan.draws && !asked.empty() && !why.empty()) omissions.push_back({"the draws of " + asked, why});
-  return omissions;
 }
 
 std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws) {

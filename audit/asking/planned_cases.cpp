@@ -12,7 +12,7 @@
 namespace attest::audit {
 
 planned_case existing(audit_case&& made) {
-  planned_case plan{.check = made.check, .name = made.name, .mandatory = made.mandatory, .make = {}};
+  planned_case plan{.check = made.check, .name = made.name, .make = {}};
   plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
   return plan;
 }

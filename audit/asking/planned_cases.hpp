@@ -17,7 +17,6 @@ namespace attest::audit {
 /// A case that is made when it is asked.
 struct planned_case {
   std::string check, name;
-  bool mandatory = false;
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
   bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
   std::function<audit_case(shape_limits const&)> make;

@@ -29,12 +29,10 @@ std::string expect_of(further_call const& call) {
   return text + (call.promised ? "" : " unpromised");
 }
 
-/// The metadata of one call. `reads` and `mandatory` are for the first call of a case, `is`, `at` and `promised` for a
-/// further one.
+/// The metadata of one call. `reads` is for the first call of a case, `is`, `at` and `promised` for a further one.
 struct call_metadata {
   bool is_first = true;
   reading reads = reading::nothing;
-  bool mandatory = false;
   relation is = relation::same_bits;
   std::array<std::int64_t, 3> at{};
   std::int32_t threads = 0;
@@ -58,7 +56,7 @@ bool parse_expect(std::string const& text, call_metadata& to) {
       if (!number(at)) return false;
   if (!to.is_first && to.is == relation::weight_columns && !number(to.at[0])) return false;
   while (words >> word) {
-    if (word == "mandatory" && to.is_first) to.mandatory = true;
+    if (word == "mandatory" && to.is_first) continue;  // of earlier files; it demands nothing any more
     else if (word == "unpromised" && !to.is_first) to.promised = false;
     else if (word == "threads" && number(to.threads)) continue;
     else return false;
@@ -115,8 +113,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
         metadata[prefix + ".attest.expect"] = expect_of(further);
         if (!further.says.empty()) metadata[prefix + ".attest.says"] = further.says;
       } else {
-        metadata[prefix + ".attest.expect"] = std::string(reading_names[static_cast<std::size_t>(written.reads)]) +
-                                              (written.mandatory ? " mandatory" : "");
+        metadata[prefix + ".attest.expect"] = reading_names[static_cast<std::size_t>(written.reads)];
         if (written.threads != 0) metadata[prefix + ".attest.expect"] += fmt::format(" threads {}", written.threads);
         if (written.beyond) metadata[prefix + ".attest.beyond"] = "yes";
         if (!written.axis.empty())
@@ -216,7 +213,6 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
                      .problem = entry.problem,
                      .reads = found.reads,
                      .threads = found.threads,
-                     .mandatory = found.mandatory,
                      .beyond = expect && metadata(entry.name_of("attest.beyond")) == "yes",
                      .memory = memory.value()};
     std::string const curve = entry.name_of("attest.curve");

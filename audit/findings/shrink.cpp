@@ -24,7 +24,6 @@ std::size_t elements_of(owned_tensor const& t) { return t.bytes.size() / problem
 /// The case with only the calls that a violation needs.
 audit_case only_needed(audit_case const& failing, violation const& wrong) {
   audit_case needed = failing;
-  needed.mandatory = false;
   needed.callers = 0;
   if (wrong.call == 0) {  // a warm-up call may have left state that matters; other calls do not
     if (failing.reads != reading::weights)

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/domain/size_word.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
@@ -51,9 +52,10 @@ int run(audit_arguments& arguments) {
     if (auto why = audit.needs.allow(word)) return usage_error(why->message());
   auto const known = support_names();
   for (std::string const& name : audit.required_support)
-    if (std::ranges::find(known, name) == known.end())
-      return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}", name,
-                                     did_you_mean(name, known), fmt::join(known, ", ")));
+    if (std::ranges::find(known, name) == known.end() && !size_word::of(name))
+      return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}, and sizes of {}",
+                                     name, did_you_mean(name, known), fmt::join(known, ", "),
+                                     fmt::join(size_axes(), ", ")));
   if (auto why = read_domain(arguments.domain, audit)) return usage_error(why->message());
   audit.strict_refusals = arguments.refusals == "strict";
   audit.on_progress = progress_line{};
@@ -101,7 +103,7 @@ action audit_command(CLI::App& command) {
       ->type_name("NAME,…");
   command
       .add_option("--require-support", audit.required_support,
-                  "undecided unless the kernel supports these features; also lse, weights")
+                  "undecided unless the kernel supports these features and sizes (d=64, n=1); also lse, weights")
       ->delimiter(',')
       ->type_name("FEATURE,…");
   command

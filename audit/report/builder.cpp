@@ -42,11 +42,10 @@ std::vector<std::string> classes_of(judgement const& judged, bug_class default_c
 }  // namespace
 
 std::string report_builder::unanswered_words(std::vector<std::pair<std::int64_t, std::string>> const& cases) {
-  if (cases.empty()) return "a mandatory case was not answered";
+  if (cases.empty()) return "an input was not answered";
   std::vector<std::string> shown;
   for (std::size_t n = 0; n < cases.size() && n < named_unanswered; ++n) shown.push_back(cases[n].second);
-  return fmt::format("{} not answered: {}{}",
-                     cases.size() == 1 ? "this mandatory case was" : "these mandatory cases were",
+  return fmt::format("{} not answered: {}{}", cases.size() == 1 ? "this input was" : "these inputs were",
                      fmt::join(shown, ", "),
                      cases.size() > shown.size() ? fmt::format(" and {} more", cases.size() - shown.size()) : "");
 }
@@ -113,15 +112,20 @@ void report_builder::finish(bool complete, std::string because) {
   auto const most = most_outside(report_);
   std::string const outside =
       most && most->of.share() > report_.outside_limit ? outside_words(*most, report_.outside_limit) : "";
-  std::string const unsupported = missing_support(report_.covered, report_.required_support);
+  auto const domain = call_domain::of_text(report_.domain.text);
+  std::string const unsupported =
+      missing_support(report_.covered, report_.required_support, domain ? domain.value() : call_domain{});
+  reply_count const& plain = report_.covered.plain;
   if (!complete && because.empty()) because = unanswered_words(report_.unanswered);
-  std::string const nothing = report_.unanswered.empty()
-                                  ? "no element was judged"
-                                  : "no element was judged; " + unanswered_words(report_.unanswered);
+  std::string const no_plain =
+      plain.asked > 0 && plain.answered == 0 ? fmt::format("none of {} plain calls was answered", plain.asked) : "";
+  std::string const more = report_.unanswered.empty() ? no_plain : unanswered_words(report_.unanswered);
+  std::string const nothing = "no element was judged" + (more.empty() ? "" : "; " + more);
   report_.undecided_because = refuted()              ? ""
                               : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
                               : sum.judged() == 0    ? nothing
                               : !complete            ? std::move(because)
+                              : !no_plain.empty()    ? no_plain
                               : !outside.empty()     ? outside
                               : !unsupported.empty() ? unsupported
                                                      : without_sharp_element(sum);

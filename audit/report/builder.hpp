@@ -33,13 +33,13 @@ class report_builder {
   void add_observation(std::string const& kind, std::string sentence);
   /// Is there a finding that is not waived?
   bool refuted() const;
-  /// Notes that a mandatory case, the one of set_case, has no outputs.
+  /// Notes that the case of set_case, which must be answered, has no outputs.
   void add_unanswered(std::string full_name);
-  /// Orders the findings and sets the verdict. `complete` is false if a mandatory case has no outputs; `because` says
-  /// why. If it is empty, the cases of add_unanswered say it. Requires report.covered and report.required_support to be
-  /// filled in.
+  /// Orders the findings and sets the verdict. `complete` is false if not all was asked that must be, or if a call did
+  /// not return; `because` says why. If it is empty, the cases of add_unanswered say it. Requires report.covered and
+  /// report.required_support to be filled in.
   void finish(bool complete, std::string because);
-  /// "these mandatory cases were not answered: accuracy/one, masks/two and 3 more".
+  /// "these inputs were not answered: accuracy/one, masks/two and 3 more".
   static std::string unanswered_words(std::vector<std::pair<std::int64_t, std::string>> const& cases);
 
   static constexpr std::int64_t listed_per_kind = 3;  ///< observations of one kind

@@ -160,8 +160,9 @@ struct report {
   std::string options;             ///< options that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   std::int64_t all_draws = 0;      ///< how many of them are draws
-  std::string incomplete_because;  ///< why not every mandatory case was asked; empty if `unanswered` says it
-  std::vector<std::pair<std::int64_t, std::string>> unanswered;  ///< the mandatory cases without outputs: number, name
+  std::string incomplete_because;  ///< why the fixed part was not asked to its end; empty if `unanswered` says it
+  std::vector<std::pair<std::int64_t, std::string>>
+      unanswered;  ///< inputs that must be answered and were not: number, name
   audit::verdict verdict = audit::verdict::undecided;
   std::vector<check_result> checks;
   /// First the findings of inputs that the cause does not explain, then the other refuting ones, then the waived ones.
@@ -190,7 +191,7 @@ struct report {
 
   /// Over all checks.
   judgement total() const;
-  /// Did the kernel give outputs for every mandatory case?
+  /// Was everything asked that must be, and did every call return?
   bool complete() const { return unanswered.empty() && incomplete_because.empty(); }
 };
 

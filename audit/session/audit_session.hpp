@@ -69,7 +69,7 @@ class audit_session {
   findings_folder saved_;
   interruption when_;
   case_pool pool_;
-  bool mandatory_missing_ = false, hurried_ = false, nothing_to_draw_ = false;
+  bool incomplete_ = false, hurried_ = false, nothing_to_draw_ = false;
   int hung_ = 0, unanswered_ = 0;  ///< cases
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_;                          ///< the first calls of the cases

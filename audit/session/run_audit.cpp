@@ -73,9 +73,8 @@ std::optional<problem::error> audit_session::run() {
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
   std::string because;  // empty: calls that were not answered
   if (!stopped.value().empty())
-    mandatory_missing_ = true,
-    because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
-  collect_.finish(!mandatory_missing_, because);
+    incomplete_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
+  collect_.finish(!incomplete_, because);
   if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
     name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
     if (options_.conditions) name_conditions();
@@ -109,6 +108,7 @@ problem::result<report> run_audit(audit_options const& options) {
   kernel_report.options = text_of(options);
   kernel_report.domain = {domain.value().domain.text(), domain.value().from, options.strict_refusals};
   for (std::string const& sentence : domain.value().says) kernel_report.observations.emplace_back(sentence);
+  kernel_report.covered.count_sizes(options.required_support);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
   audit_session running(options, plan.value(), kernel_report, std::move(domain.value().served));
   if (auto why = running.run()) return *std::move(why);

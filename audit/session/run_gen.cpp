@@ -44,12 +44,10 @@ std::uint64_t bytes_of(std::vector<audit_case> const& cases) {
 /// The number of cases of each check.
 using counts = std::map<std::string, std::int64_t>;
 
-/// Takes the largest draws away, then the largest other cases that are not mandatory, until the rest has at most about
-/// `most` bytes.
+/// Takes the largest draws away, then the largest other cases, until the rest has at most about `most` bytes.
 void take_largest(std::vector<audit_case>& cases, std::uint64_t most, counts& taken_of_checks) {
   std::vector<std::tuple<bool, std::uint64_t, std::size_t>> by_size;
-  for (std::size_t n = 0; n < cases.size(); ++n)
-    if (!cases[n].mandatory) by_size.emplace_back(cases[n].check == "drawn", bytes_of(cases[n]), n);
+  for (std::size_t n = 0; n < cases.size(); ++n) by_size.emplace_back(cases[n].check == "drawn", bytes_of(cases[n]), n);
   std::ranges::sort(by_size);
   std::vector<bool> taken(cases.size());
   for (std::uint64_t all = bytes_of(cases); all > most && !by_size.empty(); by_size.pop_back()) {
@@ -148,9 +146,6 @@ problem::result<generated_file> run_gen(gen_options const& options) {
     std::size_t const size = bytes.value().size();
     written.bytes = std::move(bytes).value();
     if (size <= options.most_bytes) return written;
-    if (std::ranges::all_of(cases, &audit_case::mandatory))
-      return error{error_code::bad_value, "--size",
-                   fmt::format("is {} bytes, the mandatory cases alone take {}", options.most_bytes, size)};
     std::uint64_t const about = bytes_of(cases), over = size - options.most_bytes;
     most = about > over ? about - over : 0;
   }

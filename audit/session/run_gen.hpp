@@ -28,9 +28,9 @@ struct generated_file {
 };
 
 /// The cases that the options choose, as a safetensors file for a kernel that runs elsewhere. If they exceed
-/// most_bytes, the largest draws are left out, then the largest others that are not mandatory. The file's metadata list
+/// most_bytes, the largest draws are left out, then the largest others. The file's metadata list
 /// what it does not hold (attest.options, attest.left_out).
-/// Ensures   at most most_bytes; an error if the mandatory cases exceed it, or if no case is left
+/// Ensures   at most most_bytes; an error if no case is left
 problem::result<generated_file> run_gen(gen_options const& options);
 
 }  // namespace attest::audit

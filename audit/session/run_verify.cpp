@@ -158,6 +158,7 @@ problem::result<report> run_verify(verify_options const& options) {
   report_builder collect(kernel_report, options.waived);
   kernel_report.outside_limit = options.outside;
   bool complete = true, any = false;
+  reply_count plain;    // of the problems that attest made
   std::string stopped;  // the reason
   recorded_endings& endings = kernel_report.recorded.emplace();
   std::map<std::string, std::vector<std::string>> unprepared;
@@ -172,7 +173,7 @@ problem::result<report> run_verify(verify_options const& options) {
     if (!stopped.empty()) break;
     options.on_progress(number, all, kernel_case.name);
     ++number;
-    // In a file that attest wrote, only mandatory cases must have outputs, as in an audit; in any other, every problem.
+    // In a file that attest wrote, one plain problem must have outputs, as in an audit; in any other, every problem.
     bool const generated = entry.generated;
     problem::element_type const type = kernel_case.problem.type();
     if (options.claim && options.claim->type != type)
@@ -207,12 +208,14 @@ problem::result<report> run_verify(verify_options const& options) {
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
     if (found.unsupported) {
       collect.set_case(number);
-      if (!generated || kernel_case.mandatory) {
+      if (!generated) {
         complete = false;
-        collect.add_unanswered(generated ? kernel_case.full_name() : kernel_case.name);
+        collect.add_unanswered(kernel_case.name);
+        kernel_report.observations.push_back(words_of_missing(entry));
       }
-      if (!generated) kernel_report.observations.push_back(words_of_missing(entry));
     }
+    if (auto const form = generated ? form_of(kernel_case.problem.draft()) : std::nullopt; form && is_bare(*form))
+      plain.add(found.unsupported ? reply::refused : reply::answered);
     any = any || !found.unsupported || found.judged.judged() > 0;
     take_result(kernel_case, generated, number, std::move(found), reproducer(options, claim), kernel_report, collect);
   }
@@ -226,9 +229,12 @@ problem::result<report> run_verify(verify_options const& options) {
   kernel_report.all_cases = all;
   add_endings(endings, kernel_report);
   add_unprepared(unprepared, kernel_report);
-  collect.finish(complete && any, !stopped.empty() ? "it stopped early: " + stopped
-                                  : any            ? ""
-                                                   : "there is no recorded output");
+  bool const none_plain = plain.asked > 0 && plain.answered == 0;
+  collect.finish(complete && any && !none_plain,
+                 !stopped.empty() ? "it stopped early: " + stopped
+                 : !any           ? "there is no recorded output"
+                 : none_plain     ? fmt::format("none of its {} plain problems has outputs", plain.asked)
+                                  : "");
   if (collect.refuted() && stopped != interrupted)
     name_recorded_cause(
         cases.value(), [&](audit_case const& of) { return contract_of(options.claim, of.problem); },

@@ -51,9 +51,8 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
     note_refused(kernel_case);
   }
   collect_.set_case(kernel_case.number);
-  bool const missing = kernel_case.mandatory && (result.unsupported || result.judged.judged() == 0);
-  if (missing || (result.unanswered && !is_draw)) {
-    mandatory_missing_ = true;
+  if (result.unanswered && !is_draw) {
+    incomplete_ = true;
     collect_.add_unanswered(kernel_case.full_name());
   }
   judge_recording(kernel_case);

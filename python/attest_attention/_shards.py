@@ -148,7 +148,7 @@ def _changed(what: str, path: str) -> str:
 def refuse_interrupted(report: dict[str, Any]) -> None:
     """Raises Interrupted where a signal ended this audit before its end, unless it refutes: a finding stands alone.
 
-    `complete` says something else: a kernel that leaves mandatory inputs unanswered or hangs has an incomplete report,
+    `complete` says something else: a kernel that answers no plain call or hangs has an incomplete report,
     which is a result, and an audit that was ended within its draws has a complete one.
     """
     if report.get("verdict") == "refuted":

@@ -86,14 +86,14 @@ def hangs(q: Array, k: Array, v: Array) -> Array:
 
 
 def narrow(q: Array, k: Array, v: Array) -> Array:
-    """Right, and leaves mandatory calls unanswered: takes no heads of 64 and more."""
+    """Right, and takes no heads of 64 and more."""
     if q.shape[3] >= 64:
         raise NotImplementedError("heads of 64 and more")
     return plain(q, k, v)
 
 
 def narrow_and_wrong(q: Array, k: Array, v: Array) -> Array:
-    """Wrong for heads of 16, and leaves mandatory calls unanswered."""
+    """Wrong for heads of 16, and takes no heads of 64 and more."""
     o = narrow(q, k, v)
     return o + 1 if q.shape[3] == 16 else o
 

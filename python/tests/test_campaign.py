@@ -215,9 +215,9 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
 
 @pytest.mark.parametrize(("function", "verdict", "says"), [
     ("narrow_and_wrong", "refuted", "faults in"),
-    ("narrow", "undecided", "these mandatory cases were not answered: accuracy/"),
+    ("narrow", "certified", "CERTIFIED on its domain ("),
     ("hangs_again", "refuted", "faults in")])
-def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path, function: str, verdict: str,
+def test_a_report_of_a_kernel_that_takes_little_or_hangs_is_a_result(cluster: Any, tmp_path: Path, function: str, verdict: str,
                                                    says: str) -> None:
     spec = f"kernels:{function}"
     importlib.import_module("kernels")
@@ -229,7 +229,8 @@ def test_a_report_that_is_not_complete_is_a_result(cluster: Any, tmp_path: Path,
     assert one.undecided == () and one.json is not None and len(said) == 2, (one, said)
     facts = [json.loads((tmp_path / "shards" / part).read_bytes())["shard"]["facts"]["reports"][0]
              for part in parts_of(tmp_path)]
-    assert len(facts) == 2 and any(part["unanswered"] or part["incomplete_because"] for part in facts)
+    assert len(facts) == 2
+    assert function != "hangs_again" or any(part["unanswered"] or part["incomplete_because"] for part in facts)
     assert campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged == (one,)
     assert len(said) == 2, "a result is not asked again"
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/cases/row_sample.hpp"
 
@@ -63,6 +64,17 @@ std::optional<domain_call> domain_call::of_name(std::string_view name) {
       if (call.name() == name) return call;
     }
   return std::nullopt;
+}
+
+std::optional<domain_call> small_call_of(call_domain const& domain) {
+  call_form form{.size = {1, 2, 2, 33, 33, 64, 64}};
+  keep_to(domain, form);
+  domain_call call{.size = form.size};
+  using enum band_form;
+  for (band_form const form_taken : {window, diagonal, top_left, bottom_right, none})
+    if (domain.takes(form_taken)) call.band = form_taken;
+  if (domain.scale == call_domain::scales::stated) call.scale = domain_call::scaling::stated;
+  return domain_call::of_name(call.name());
 }
 
 audit_case case_of(domain_call const& call, problem::element_type type, std::uint64_t seed) {

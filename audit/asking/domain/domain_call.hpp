@@ -24,6 +24,9 @@ struct domain_call {
   static std::optional<domain_call> of_name(std::string_view name);
 };
 
+/// A small call of the domain. Requires  a domain that has one, and not only large ones
+std::optional<domain_call> small_call_of(call_domain const& domain);
+
 /// The case "domain/NAME" of a call: Gaussian keys, and queries that point to one of them each.
 audit_case case_of(domain_call const& call, problem::element_type type, std::uint64_t seed);
 

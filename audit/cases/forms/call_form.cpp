@@ -43,6 +43,12 @@ void reset(call_form& form, feature one) noexcept {
   if (row.group == feature_group::bias) form.bias_over.reset();
 }
 
+bool is_bare(call_form const& form) noexcept {
+  return std::ranges::all_of(feature_table(), [&](feature_row const& row) {
+    return row.group == feature_group::band || row.id == feature::scale || !form.options.has(row.id);
+  });
+}
+
 std::optional<call_form> form_of(problem_draft const& p) {
   if (p.q.layout.rank != 4 || p.merge) return std::nullopt;
   auto const &q = p.q.layout.shape, &k = p.k.layout.shape;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "audit/cases/domain/size_word.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -87,8 +89,16 @@ coverage::coverage() {
     maps[at].assign(shape_maps[at].row_count() * shape_maps[at].column_count(), 0);
 }
 
+void coverage::count_sizes(std::span<std::string const> words) {
+  for (std::string const& word : words)
+    if (size_word::of(word)) sizes.emplace_back(word, reply_count{});
+}
+
 void coverage::add(call_form const& form, call_replies const& outcome) {
   calls.add(outcome.call);
+  if (is_bare(form)) plain.add(outcome.call);
+  for (auto& [word, count] : sizes)
+    if (size_word::of(word)->is_of(form.size)) count.add(outcome.call);
   feature_set const features = form.features();
   std::size_t const count = features.count();
   features.each([&](feature a) {
@@ -118,7 +128,12 @@ void coverage::add_elements(std::int64_t judged, std::int64_t existing) noexcept
 }
 
 void coverage::merge(coverage const& other) {
-  calls.merge(other.calls), lse.merge(other.lse), weights.merge(other.weights);
+  calls.merge(other.calls), plain.merge(other.plain), lse.merge(other.lse), weights.merge(other.weights);
+  for (auto const& [word, count] : other.sizes) {
+    auto const at = std::ranges::find(sizes, word, &std::pair<std::string, reply_count>::first);
+    if (at == sizes.end()) sizes.emplace_back(word, count);
+    else at->second.merge(count);
+  }
   add_elements(other.elements_judged, other.elements_existing);
   draws_answered += other.draws_answered;
   triples |= other.triples;

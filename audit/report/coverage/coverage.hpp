@@ -84,7 +84,10 @@ struct coverage {
   static constexpr std::size_t support_count = feature_count * (feature_count + 1) / 2;
 
   reply_count calls;
+  reply_count plain;         ///< of the calls that are bare (call_form.hpp)
   reply_count lse, weights;  ///< over the answered calls in which they were asked for
+  std::vector<std::pair<std::string, reply_count>>
+      sizes;  ///< calls with the sizes that --require-support names: "d=64"
   std::int64_t elements_judged = 0, elements_existing = 0;
   std::int64_t draws_answered = 0;
   /// The triples of traits that an answered call had, by triple_index. Every call has a class of n, m and threads;
@@ -95,6 +98,8 @@ struct coverage {
 
   coverage();
 
+  /// Counts the calls with these sizes, too: of the words, those that are a size_word.
+  void count_sizes(std::span<std::string const> words);
   /// Counts a call. Requires outcome.call other than not_asked.
   /// Cost  about 300 set bits
   void add(call_form const& form, call_replies const& outcome);
@@ -104,7 +109,7 @@ struct coverage {
   void add_draw(bool answered) noexcept { draws_answered += answered; }
   /// Ensures  the coverage of both audits together, exactly
   void merge(coverage const& other);
-  bool empty() const { return *this == coverage{}; }
+  bool empty() const { return calls.asked == 0; }
 
   /// The calls with this feature, or with both.
   feature_support const& support(feature a, feature b) const { return supports[support_index(a, b)]; }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/size_word.hpp"
 #include "audit/report/text.hpp"
 
 namespace attest::audit {
@@ -16,7 +17,13 @@ std::string pairs_and_triples(combination_counts const& counts, std::string_view
 }
 
 /// Why one name of --require-support is not supported; empty if it is supported.
-std::string missing_one(coverage const& of, std::string const& name) {
+std::string missing_one(coverage const& of, std::string const& name, call_domain const& domain) {
+  if (auto const size = size_word::of(name)) {
+    if (!size->within(domain)) return name + " is outside the domain";
+    auto const at = std::ranges::find(of.sizes, name, &std::pair<std::string, reply_count>::first);
+    if (at == of.sizes.end() || at->second.asked == 0) return name + " was not asked";
+    return at->second.answered > 0 ? "" : name + " is refused";
+  }
   if (name == "lse" || name == "weights") {
     reply_count const& output = name == "lse" ? of.lse : of.weights;
     if (output.asked == 0) return name + " was not asked";
@@ -75,10 +82,10 @@ std::vector<std::string_view> support_names() {
   return names;
 }
 
-std::string missing_support(coverage const& of, std::span<std::string const> required) {
+std::string missing_support(coverage const& of, std::span<std::string const> required, call_domain const& domain) {
   std::vector<std::string> missing;
   for (std::string const& name : required)
-    if (std::string why = missing_one(of, name); !why.empty()) missing.push_back(std::move(why));
+    if (std::string why = missing_one(of, name, domain); !why.empty()) missing.push_back(std::move(why));
   return missing.empty() ? "" : fmt::format("--require-support: {}", fmt::join(missing, ", "));
 }
 

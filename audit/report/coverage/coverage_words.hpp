@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/cases/domain/call_domain.hpp"
 #include "audit/report/coverage/coverage.hpp"
 
 namespace attest::audit {
@@ -26,13 +27,13 @@ std::optional<std::string> rarity_words(std::int64_t answered_draws);
 /// refused.
 std::string refused_words(coverage const& of);
 
-/// The names that --require-support takes: the features of feature_table(), "lse" and "weights".
+/// The names that --require-support takes, except sizes: the features of feature_table(), "lse" and "weights".
 std::vector<std::string_view> support_names();
 
 /// Why a kernel does not support everything that --require-support names; empty if it does. A feature is supported if a
-/// call that has it was answered; an output is supported if no answered call withheld it. What was not asked is not
-/// supported.
-/// Requires  names of support_names(); others are said to be unknown
-std::string missing_support(coverage const& of, std::span<std::string const> required);
+/// call that has it was answered; an output is supported if no answered call withheld it; a size such as "d=64" is
+/// supported if it is in the domain and a call that has it was answered. What was not asked is not supported.
+/// Requires  names of support_names(), or sizes; others are said to be unknown
+std::string missing_support(coverage const& of, std::span<std::string const> required, call_domain const& domain = {});
 
 }  // namespace attest::audit

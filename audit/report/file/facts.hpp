@@ -14,6 +14,7 @@
 #include <numeric>
 #include <string>
 
+#include "audit/cases/domain/size_word.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/report/file/fact_archive.hpp"
 #include "audit/report/file/fact_texts.hpp"
@@ -197,12 +198,15 @@ void visit(Archive& facts, feature_support& of) {
 
 template <class Archive>
 void visit(Archive& facts, coverage& of) {
-  facts("calls", of.calls), facts("lse", of.lse), facts("weights", of.weights);
+  facts("calls", of.calls), facts("plain", of.plain), facts("sizes", of.sizes), facts("lse", of.lse),
+      facts("weights", of.weights);
   facts("elements_judged", of.elements_judged), facts("elements_existing", of.elements_existing);
   facts("draws_answered", of.draws_answered), facts("maps", of.maps), facts("supports", of.supports);
   facts.text(
       "triples", [&] { return digits_of(of.triples); },
       [&](std::string const& digits) { return read_digits(digits, of.triples); });
+  facts.require(std::ranges::all_of(of.sizes, [](auto const& size) { return size_word::of(size.first).has_value(); }),
+                "has 'sizes' that are no sizes");
   coverage const empty;
   auto const same_size = [](auto const& a, auto const& b) { return a.size() == b.size(); };
   facts.require(std::ranges::equal(of.maps, empty.maps, same_size),

@@ -16,7 +16,7 @@ namespace attest::audit {
 ///           file, number of shards, options, numbers of cases and draws
 void require_same_audit(report const& first, report const& other, std::string const& first_name, bool same_kernel);
 
-/// Throws    report_fault if a shard that got an answer to every mandatory case has not exactly its share of the cases.
+/// Throws    report_fault if a shard that asked all that it must has not exactly its share of the cases.
 ///           The same holds for its share of the draws, except that draws may be missing if `not_asked` says so.
 void require_whole_share(report const& shard);
 

@@ -66,7 +66,7 @@ struct drawn_report {
     collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
     collect.set_case(3);
     collect.add_judgement(collect.row_of_check("tails"), "two", bug_class::accuracy, {}, dull_lse(), "");
-    collect.finish(complete, "a mandatory case was not answered");
+    collect.finish(complete, "the audit stopped early");
   }
 };
 
@@ -101,7 +101,7 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
   CHECK(say(facts_of(drawn_report(true).is)).sentence ==
         "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
   CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
-            "UNDECIDED: a mandatory case was not answered; 114 elements were judged and none is wrong. 5 elements"));
+            "UNDECIDED: the audit stopped early; 114 elements were judged and none is wrong. 5 elements"));
 }
 
 /// A report on 1,000 elements of o in a check, `outside` of them outside the hypotheses of the bound.
@@ -191,7 +191,7 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   CHECK(object["protections"] == nlohmann::ordered_json::array({"a process of its own"}));
   CHECK(object["cause"] == "");
   CHECK(say(facts_of(drawn_report(true).is)).object["cause"] == "[accuracy] masks/one: o[0] is 7");
-  CHECK(say(facts_of(drawn_report(false, false).is)).object["cause"] == "a mandatory case was not answered");
+  CHECK(say(facts_of(drawn_report(false, false).is)).object["cause"] == "the audit stopped early");
 }
 
 TEST_CASE("a refuted kernel is not told which sharper presets it leaves, too", "[unit]") {

@@ -5,6 +5,7 @@
 
 #include "audit/asking/real_data.hpp"
 #include "audit/cases/case.hpp"
+#include "audit/cases/families/plain.hpp"
 #include "audit/judge/judge_case.hpp"
 #include "fast/simd/operations.hpp"
 #include "tests/support/guarded_call.hpp"
@@ -24,7 +25,7 @@ std::string fault_of(audit::audit_case const& kernel_case) {
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n)
     if (kernel_case.further[n].is == audit::relation::warm_up) ask(n + 1, kernel_case.further[n].problem, 1);
   ask(0, kernel_case.problem, 1);
-  if (!answers[0]) return kernel_case.mandatory ? kernel_case.full_name() + " is not supported" : "";
+  if (!answers[0]) return audit::is_plain(kernel_case.problem) ? kernel_case.full_name() + " is not supported" : "";
   for (std::size_t n = 0; n < kernel_case.further.size(); ++n)
     if (kernel_case.further[n].is != audit::relation::warm_up)
       ask(n + 1, kernel_case.further[n].problem, kernel_case.further[n].threads);

@@ -1,0 +1,26 @@
+// One size of a call in words: "d=64".
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "audit/cases/domain/call_domain.hpp"
+
+namespace attest::audit {
+
+struct size_word {
+  std::string_view axis;  ///< one of size_axes()
+  std::int64_t size = 0;
+
+  /// Returns nothing if it is no such word.
+  static std::optional<size_word> of(std::string_view word);
+  bool is_of(problem::sizes const& s) const;
+  /// The calls of the domain with this size. Returns nothing if there are none.
+  std::optional<call_domain> within(call_domain domain) const;
+};
+
+/// d, dv, n, m, batch, kv_heads, group.
+std::vector<std::string_view> size_axes();
+
+}  // namespace attest::audit
