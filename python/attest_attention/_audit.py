@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
@@ -27,7 +27,7 @@ from ._progress import Progress
 from ._report import VERDICTS, Folder, NotWritten, Report, refuse_unwritable
 from ._signature import Options, name_of
 from ._tensor_file import tensor
-from ._words import among, contract_words, listed, option_words, text_of
+from ._words import among, contract_words, domain_text, listed, option_words, text_of
 
 Words = Sequence[str | os.PathLike[str]]
 
@@ -49,7 +49,7 @@ def is_python(spec: str) -> bool:
 def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
           contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
           quick: bool = False, seed: int | None = None, draws: int | None = None, budget: float | None = None,
-          only: str | Sequence[str] | None = None, jobs: int | None = None, layout: str = "bhnd",
+          only: str | Sequence[str] | None = None, domain: str | Mapping[str, Any] | None = None, jobs: int | None = None, layout: str = "bhnd",
           arrays: str | None = None, causal: str | None = None, supports: str | Sequence[str] = (),
           returns: str | None = None, adapter: Callable[[Call], Any] | None = None,
           merge: Callable[..., Any] | str | None = None, isolate: bool = False, allow: str | Sequence[str] = (),
@@ -82,6 +82,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
               which the check "merge" asks. Without a kernel nothing else is asked
     isolate   runs an importable function in a process of its own, caged, with a time limit; `allow` says what else it
               may reach
+    domain    the calls that the kernel takes, such as "d=64,128 dv=d n%128 m=n", or {"d": (64, 128), "dv": "d", …}: all
+              questions are asked inside. Without it, it is found by about a hundred small calls
     findings  the folder for inputs of findings; without it attest-findings in the current folder
     progress  whether progress is shown; without it on a terminal and in a notebook
     options   further words for the program
@@ -101,7 +103,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         kernel, only = _merge.no_attention, only or "merge"
     contract_part, element = contract_words(contract, dtype)
     words: list[str | os.PathLike[str]] = [*contract_part]
-    words += option_words({"quick": quick, "seed": seed, "draws": draws, "budget": budget, "only": only, "jobs": jobs,
+    words += option_words({"quick": quick, "seed": seed, "draws": draws, "budget": budget, "only": only,
+                           "domain": domain_text(domain), "jobs": jobs,
                            "waive": waive, "fail_fast": fail_fast,
                            "findings": None if findings is None else text_of(findings, "findings")})
     words += [*options]

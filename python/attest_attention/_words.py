@@ -4,7 +4,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,24 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
     if known and dtype and known != dtype:
         raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract {said} are {known}")
     return ["--contract", word], known or dtype or "f32"
+
+
+def domain_text(domain: str | Mapping[str, Any] | None) -> str | None:
+    """A domain as --domain takes it: the text, or its words by the names of their axes.
+
+    >>> domain_text({"d": (64, 128), "dv": "d", "n": "%128 <=4096", "m": "n", "causal": ["none", "top-left"], "scale": ">0"})
+    'd=64,128 dv=d n%128 n<=4096 m=n causal=none,top-left scale>0'
+    """
+    if domain is None or isinstance(domain, str):
+        return domain
+    if not isinstance(domain, Mapping):
+        raise TypeError(f"domain: is {domain!r}, expected a text such as 'd=64,128 dv=d', or a dict of its words")
+    words = []
+    for name, value in domain.items():
+        if isinstance(value, (list, tuple, set, range)):
+            value = ",".join(map(str, value))
+        words += [f"{name}{'' if one[0] in '%<>=' else '='}{one}" for one in str(value).split()]
+    return " ".join(words)
 
 
 def option_words(options: dict[str, Any]) -> list[str]:

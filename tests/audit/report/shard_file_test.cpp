@@ -338,6 +338,8 @@ TEST_CASE("shards that tell of one case, or of more cases than there are, are re
                 "2.json: its checks and the checks of the shards before it have 13 cases; the audit has 10", true);
   check_refused(joined_after(nothing, [](report& r) { r.waived = {"empty-rows", "lse"}; }),
                 "2.json: its list of waived checks is 'empty-rows, lse'; in 1.json it is 'lse'", true);
+  check_refused(joined_after(nothing, [](report& r) { r.domain = {"d=64 dv=d", domain_origin::found}; }),
+                "2.json: its domain is 'd=64 dv=d'; in 1.json it is ''", true);
   check_refused(joined_after(nothing, [](report& r) { r.options = "--quick"; }),
                 "its list of options is '--quick'; in 1.json it is ''");
   check_refused(joined_after(nothing, [](report& r) { r.all_draws = 1, r.incomplete_because = "interrupted"; }),
