@@ -110,8 +110,17 @@ std::vector<edge_form> edge_forms(call_domain const& domain) {
       forms.push_back({named(form, row.name), form});
     }
   }
-  for (edge_form& edge : forms) keep_to(domain, edge.form);
-  std::erase_if(forms, [&](edge_form const& edge) { return !takes(domain, edge.form); });
+  for (edge_form& edge : forms) {
+    problem::sizes& s = edge.form.size;
+    // Long lengths have as few heads as the domain takes.
+    if (s.n * s.m > 1 << 16) s.b = 1, s.hq = s.hq / s.hk, s.hk = 1;
+    keep_to(domain, edge.form);
+  }
+  // A plain loop takes a second for so many multiplications, and a call may take two.
+  constexpr std::int64_t most_products = std::int64_t{1} << 26;
+  std::erase_if(forms, [&](edge_form const& edge) {
+    return !takes(domain, edge.form) || cost_of(edge.form, problem::element_type::f32).products > most_products;
+  });
   // Two wishes may be one call.
   std::ranges::stable_sort(forms, {}, &edge_form::name);
   forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());

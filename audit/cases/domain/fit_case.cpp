@@ -85,9 +85,9 @@ result<placement> place_of(problem_draft const& p, problem::sizes const& s, call
   return at;
 }
 
-/// Does the larger call pass 2²⁵ elements, or 2²⁹ multiplications?
+/// Does the larger call pass 2²⁵ elements, or 2²⁶ multiplications? A plain loop takes a second for so many.
 bool is_too_large(problem::sizes const& s, surroundings const& by) {
-  constexpr std::int64_t most_elements = std::int64_t{1} << 25, most_products = std::int64_t{1} << 29;
+  constexpr std::int64_t most_elements = std::int64_t{1} << 25, most_products = std::int64_t{1} << 26;
   std::int64_t const n = std::max(by.at.n, s.n), m = std::max(by.at.m, s.m);
   auto const width = static_cast<double>(by.d + by.dv),
              pairs = static_cast<double>(s.b * s.hq * n) * static_cast<double>(m);
