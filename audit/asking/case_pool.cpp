@@ -76,8 +76,13 @@ void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lo
 
 /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
 void case_pool::work() {
-  auto kernel = served_
-                    ? problem::result<kernel_session>(*std::move(served_))
+  std::optional<kernel_session> served;
+  {
+    std::scoped_lock const lock(mutex_);
+    served_.swap(served);  // one worker asks it; the others open kernels of their own
+  }
+  auto kernel = served
+                    ? problem::result<kernel_session>(*std::move(served))
                     : open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
   if (kernel) kernel.value().interrupt_by(when_);
   {

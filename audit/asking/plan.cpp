@@ -184,10 +184,7 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
         call && std::ranges::find(plan.fixed, name, &planned_case::full_name) == plan.fixed.end())
       plan.fixed.insert(plan.fixed.begin() + static_cast<std::ptrdiff_t>(plan.shapes_from++),
                         again_plan(*call, plan.type, plan.seed));
-  // What was wrong in the search for the domain is a finding of every audit.
-  auto const wanted = [&](auto const& c) {
-    return c.check == "domain" || only.contains(c.check) || only.contains(c.full_name());
-  };
+  auto const wanted = [&](auto const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
   std::erase_if(plan.unfitted, std::not_fn(wanted));
   plan.draws = plan.draws && only.contains("drawn");
   bool shapes = plan.draws || !single_draws.empty();

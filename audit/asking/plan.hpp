@@ -32,7 +32,7 @@ struct audit_plan {
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   shard part{};
-  call_domain domain{};                   ///< every case is inside it, except those of check "domain"
+  call_domain domain{};                   ///< every case is inside it, except the cases of check "domain"
   std::vector<unfitted_case> unfitted{};  ///< the generated cases that are not
 
   /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.

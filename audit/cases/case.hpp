@@ -85,11 +85,11 @@ struct audit_case {
   std::string scaled{};             ///< the cut of a production shape: "queries 4096 → 301"; else empty
   owned_outputs recorded{};         ///< outputs of another implementation, judged like the kernel's
   std::string recorded_by{};        ///< the name of that implementation
-  std::int64_t number = 0;  ///< its number among all cases of the audit, from 1; 0 before cases are selected
-  std::string axis{};       ///< one of curve_axes if it is a point of a stability curve, else empty
-  double place = 0;         ///< its coordinate on that axis
-  bool beyond = false;      ///< as check::reaches_beyond, of this case
-  memory_form memory{};     ///< how the tensors of the first call lie in memory
+  std::int64_t number = 0;          ///< its number among all cases of the audit, from 1; 0 before cases are selected
+  std::string axis{};               ///< one of curve_axes if it is a point of a stability curve, else empty
+  double place = 0;                 ///< its coordinate on that axis
+  bool beyond = false;              ///< as check::reaches_beyond, of this case
+  memory_form memory{};             ///< how the tensors of the first call lie in memory
 
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].

@@ -75,7 +75,8 @@ def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
 def domain_text(domain: str | Mapping[str, Any] | None) -> str | None:
     """A domain as --domain takes it: the text, or its words by the names of their axes.
 
-    >>> domain_text({"d": (64, 128), "dv": "d", "n": "%128 <=4096", "m": "n", "causal": ["none", "top-left"], "scale": ">0"})
+    >>> domain_text({"d": (64, 128), "dv": "d", "n": "%128 <=4096", "m": "n",
+    ...              "causal": ["none", "top-left"], "scale": ">0"})
     'd=64,128 dv=d n%128 n<=4096 m=n causal=none,top-left scale>0'
     """
     if domain is None or isinstance(domain, str):

@@ -48,9 +48,12 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (!kernel) return kernel.why();
   found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when);
   kernel_domain of{found.domain, domain_origin::found};
+  // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
+  bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
+  if (died && !options.only.empty() && !options.only.contains("domain")) of = kernel_domain{{}, domain_origin::found};
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
-  if (found.answers.answered == 0) return of;
+  if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;
   of.again = found.answers.wrong;
   auto const add = [&](std::vector<untaken_call> const& calls) {
     for (untaken_call const& untaken : calls) of.again.push_back(untaken.call);

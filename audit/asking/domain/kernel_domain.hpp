@@ -17,16 +17,15 @@ struct kernel_domain {
   call_domain domain{};
   domain_origin from = domain_origin::nobody;
   /// The calls of the check "domain". Those of the search that were answered wrongly, or that ended the process of the
-  /// kernel; with strict_refusals also those that were answered by an error.
+  /// kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};
   std::vector<std::string> says{};  ///< sentences for the report
   /// The session of the search with a kernel that another process serves: that process serves one session.
   std::optional<kernel_session> served{};
 };
 
-/// The declared domain, or the one that is found by asking the kernel. Everything, from nobody, if the audit asks no
-/// generated calls of attention.
-/// Ensures   an error if the kernel cannot be loaded
+/// The declared domain, or the domain that asking the kernel shows. Everything, with the origin `nobody`, if the audit
+/// asks no generated calls of attention. Ensures   an error if the kernel cannot be loaded
 /// Cost      find_domain, at most a fifth of the budget
 problem::result<kernel_domain> domain_of_kernel(audit_options const& options);
 

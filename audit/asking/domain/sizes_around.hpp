@@ -1,4 +1,4 @@
-// The sizes that a kernel takes along one axis, found from one that it takes.
+// The sizes that a kernel takes along one axis, found from a size that it takes.
 #pragma once
 
 #include <functional>

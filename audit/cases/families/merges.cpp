@@ -93,8 +93,8 @@ void add_offsets(merge_list& to) {
   for (double const offset : {1e4, 1e10, 1e30})
     for (double const sign : {1.0, -1.0})
       to.add(fmt::format("offset{:g}", sign * offset), {.parts = 3}, [=](auto&, auto s, auto row) {
-        return sign * offset * (1 + 1e-3 * static_cast<double>(row)) + (offset < 1e6 ? static_cast<double>(s) : 0.0);
-      });
+          return sign * offset * (1 + 1e-3 * static_cast<double>(row)) + (offset < 1e6 ? static_cast<double>(s) : 0.0);
+        }).beyond = offset > 1e6;  // further than the hypotheses of some forms of merges
 }
 
 /// Two of them with numbers in O, for kernels that may read it if it is finite.

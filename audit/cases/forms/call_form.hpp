@@ -52,7 +52,8 @@ struct call_form {
 /// Has the form a feature of this group?
 bool has_any(call_form const& form, feature_group group) noexcept;
 
-/// Has the form no feature but those of its sizes, a band and a scale? A kernel answers such calls of its domain.
+/// Has the form no other feature than a band, a scale, and what follows from its sizes? A kernel answers such calls of
+/// its domain.
 bool is_bare(call_form const& form) noexcept;
 
 /// The form nearest to a problem: its features follow from the shapes of mask and bias and from the parameters,

@@ -98,7 +98,7 @@ struct coverage {
 
   coverage();
 
-  /// Counts the calls with these sizes, too: of the words, those that are a size_word.
+  /// Counts the calls with these sizes, too: of the words, every size_word.
   void count_sizes(std::span<std::string const> words);
   /// Counts a call. Requires outcome.call other than not_asked.
   /// Cost  about 300 set bits

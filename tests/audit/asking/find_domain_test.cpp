@@ -45,7 +45,7 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
 
 TEST_CASE("rules that depend on each other give a domain inside them", "[unit]") {
   found_domain const heads = found("attest_trap_of_heads");
-  // Causal is taken where n = m alone, the granule of queries is that of the coarser head size.
+  // Causal is taken where n = m alone, the granule of queries is the granule of the coarser head size.
   CHECK(heads.domain.text() == "d=64,128 dv=d n%128 m>=1 kv_heads>=2 causal=none,square scale>0");
   CHECK(heads.answers.asked <= 300);
   found_domain const words = found("attest_trap_of_words");
