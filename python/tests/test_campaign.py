@@ -218,8 +218,7 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
     ("narrow", "certified", "CERTIFIED on its domain ("),
     ("hangs_again", "refuted", "faults in")])
 def test_a_report_of_a_kernel_that_takes_little_or_hangs_is_a_result(cluster: Any, tmp_path: Path, function: str,
-                                                                                  verdict: str,
-                                                   says: str) -> None:
+                                                                                  verdict: str, says: str) -> None:
     spec = f"kernels:{function}"
     importlib.import_module("kernels")
     kernel = _audit.command(spec, Options())
