@@ -69,7 +69,7 @@ std::vector<row_index> kept_rows(audit_case const& whole, selection const& chose
 bool takes_all(call_domain const& domain, audit_case const& asked) {
   for (std::size_t call = 0; call <= asked.further.size(); ++call) {
     problem_draft const& p = asked.call(call).draft();
-    if (p.merge || p.q_offsets || p.k_offsets || p.block_table) continue;
+    if (p.merge || !p.has_slots()) continue;
     if (!domain.takes(p, asked.call(call).size())) return false;
   }
   return true;
@@ -220,7 +220,7 @@ class shrinker {
       take_if_fails(std::move(candidate));
     };
     if (best_.problem.draft().merge) return;  // its mask and its bias are the LSE of the parts
-    auto const packed = [](problem_draft const& p) { return p.q_offsets || p.k_offsets || p.block_table; };
+    auto const packed = [](problem_draft const& p) { return !p.has_slots(); };
     if (packed(best_.problem.draft()))
       without([&](problem_draft& p) {
         if (packed(p)) p = in_slots(owned_problem::of_valid(p));

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -55,7 +56,7 @@ int run(audit_arguments& arguments) {
     if (std::ranges::find(known, name) == known.end() && !size_word::of(name))
       return usage_error(fmt::format("--require-support: nothing is called '{}'{}; the names are {}, and sizes of {}",
                                      name, did_you_mean(name, known), fmt::join(known, ", "),
-                                     fmt::join(size_axes(), ", ")));
+                                     fmt::join(size_axes | std::views::transform(&size_axis::name), ", ")));
   if (auto why = read_domain(arguments.domain, audit)) return usage_error(why->message());
   audit.strict_refusals = arguments.refusals == "strict";
   audit.on_progress = progress_line{};

@@ -118,6 +118,15 @@ inline std::size_t offset_of(owned_tensor const& t, std::int64_t b, std::int64_t
   return static_cast<std::size_t>(b * s[0] + h * s[1] + i * s[2] + j * s[3]);
 }
 
+/// Calls f(b, h, i) for every row of a rank-4 tensor.
+template <class F>
+void each_row(owned_tensor const& t, F&& f) {
+  auto const& n = t.layout.shape;
+  for (std::int64_t b = 0; b < n[0]; ++b)
+    for (std::int64_t h = 0; h < n[1]; ++h)
+      for (std::int64_t i = 0; i < n[2]; ++i) f(b, h, i);
+}
+
 /// t(b, h, i, j) := f(b, h, i, j) for every element of a rank-4 tensor.
 template <class F>
 void fill(owned_tensor& t, F&& f) {

@@ -98,7 +98,7 @@ std::optional<error> memory_fault(owned_problem const& problem, memory_form cons
   };
   auto const& s = problem.size();
   problem_draft const& draft = problem.draft();
-  bool const strided = draft.q_offsets || draft.k_offsets || draft.block_table;
+  bool const strided = !draft.has_slots();
   if (strided && (memory_form(form) != memory_form{.unaligned = form.unaligned}))
     return fault("q", "packed and paged tensors lie as their offsets and their table say");
   struct range {

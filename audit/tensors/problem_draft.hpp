@@ -61,8 +61,11 @@ struct problem_draft : problem::parameters {
     if (v.layout.rank > 0) v.layout.shape[static_cast<std::size_t>(v.layout.rank) - 1] = 0;
   }
 
+  /// Has every batch entry slots of its own for its rows? No tensor is packed or paged; entries may have lengths.
+  bool has_slots() const noexcept { return !q_offsets && !k_offsets && !block_table; }
+
   /// Are all rows of q, k and v rows of a batch entry that has its full size?
-  bool is_dense() const noexcept { return !q_lengths && !k_lengths && !q_offsets && !k_offsets && !block_table; }
+  bool is_dense() const noexcept { return !q_lengths && !k_lengths && has_slots(); }
 };
 
 }  // namespace attest::audit

@@ -83,7 +83,7 @@ selection selection::all(problem::sizes const& s) {
 std::optional<owned_problem> sliced(owned_problem const& whole, selection const& chosen) {
   problem::sizes const& s = whole.size();
   problem_draft const& from = whole.draft();
-  if (from.q_offsets || from.k_offsets || from.block_table) return std::nullopt;
+  if (!from.has_slots()) return std::nullopt;
   bool const banded = from.band.left >= 0 || from.band.right >= 0;
   bool const same_pairs = std::ssize(chosen.n) == s.n && std::ssize(chosen.m) == s.m;
   if (from.block_mask && !same_pairs) return std::nullopt;

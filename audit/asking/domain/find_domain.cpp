@@ -81,13 +81,9 @@ bool domain_search::find_base() {
 
 void domain_search::start() {
   problem::sizes const& s = base_.size;
-  auto const only = [](std::int64_t x) {
-    size_set one;
-    one.listed = {x};
-    return one;
-  };
-  domain_.n = only(s.n), domain_.m = only(s.m), domain_.d = only(s.d);
-  domain_.batch = only(s.b), domain_.kv_heads = only(s.hk), domain_.group = only(s.hq / s.hk);
+  domain_.n = size_set::only(s.n), domain_.m = size_set::only(s.m), domain_.d = size_set::only(s.d);
+  domain_.batch = size_set::only(s.b), domain_.kv_heads = size_set::only(s.hk),
+  domain_.group = size_set::only(s.hq / s.hk);
   domain_.dv = s.d == s.dv ? call_domain::value_widths::same : call_domain::value_widths::paired;
   if (s.d != s.dv) domain_.value_width = {s.dv};
   domain_.scale = base_.scale == scaling::standard ? call_domain::scales::standard : call_domain::scales::stated;

@@ -11,10 +11,14 @@ band_form band_form_of(problem::parameters const& p, problem::sizes const& s) no
                       : (diagonal == 0 ? band_form::bottom_right : band_form::diagonal);
 }
 
+bool call_domain::takes_lengths(std::int64_t of_queries, std::int64_t keys) const {
+  if (!n.has(of_queries) || !m.has(keys)) return false;
+  return queries == lengths::any || (queries == lengths::equal ? of_queries == keys : of_queries <= keys);
+}
+
 bool call_domain::takes(problem::sizes const& s) const {
-  if (!d.has(s.d) || !n.has(s.n) || !m.has(s.m) || !batch.has(s.b) || !kv_heads.has(s.hk)) return false;
+  if (!d.has(s.d) || !batch.has(s.b) || !kv_heads.has(s.hk) || !takes_lengths(s.n, s.m)) return false;
   if (s.hk > 0 && !group.has(s.hq / s.hk)) return false;
-  if (queries == lengths::equal ? s.n != s.m : queries == lengths::no_more_queries && s.n > s.m) return false;
   switch (dv) {
     case value_widths::any: return true;
     case value_widths::same: return s.dv == s.d;
@@ -25,14 +29,17 @@ bool call_domain::takes(problem::sizes const& s) const {
   return false;
 }
 
+bool call_domain::takes_band(problem::parameters const& p, problem::sizes const& s) const {
+  band_form const form = band_form_of(p, s);
+  bool const is_square = s.n == s.m && form == band_form::top_left;
+  return takes(form) || (is_square && (takes(band_form::bottom_right) || takes(band_form::square))) ||
+         (form != band_form::none && form != band_form::window && takes(band_form::diagonal));
+}
+
 bool call_domain::takes(problem_draft const& p, problem::sizes const& s) const {
   bool const scaled =
       scale == scales::any || (p.scale ? scale != scales::standard && *p.scale > 0 : scale != scales::stated);
-  band_form const form = band_form_of(p, s);
-  bool const is_square = s.n == s.m && form == band_form::top_left;
-  bool const banded = takes(form) || (is_square && (takes(band_form::bottom_right) || takes(band_form::square))) ||
-                      (form != band_form::none && form != band_form::window && takes(band_form::diagonal));
-  return scaled && banded && takes(s);
+  return scaled && takes_band(p, s) && takes(s);
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> call_domain::widths(std::int64_t least_d,

@@ -56,6 +56,8 @@ struct call_domain {
   bool is_everything() const { return *this == call_domain{}; }
   bool takes(band_form form) const { return bands[static_cast<std::size_t>(form)]; }
   bool takes(problem::sizes const& s) const;
+  bool takes_lengths(std::int64_t of_queries, std::int64_t keys) const;
+  bool takes_band(problem::parameters const& p, problem::sizes const& s) const;
   /// Also the band and the scale. Requires  rank 4. For packed or paged tensors n and m are the sizes of the slots.
   bool takes(problem_draft const& p, problem::sizes const& s) const;
   /// The widths (d, dv) in it with d ≥ `least_d` and dv ≥ `least_dv`, the smallest. Returns nothing if it has none.

@@ -1,6 +1,5 @@
 // The domain as text, in both directions.
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <ranges>
 #include <set>
@@ -8,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "audit/cases/domain/call_domain.hpp"
+#include "audit/cases/domain/size_axis.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -21,14 +20,6 @@ using problem::error_code;
 constexpr std::string_view forms_of_bands[band_form_count]{"none",     "top-left", "bottom-right",
                                                            "diagonal", "window",   "square"};
 
-struct named_axis {
-  std::string_view name;
-  size_set call_domain::* sizes;
-};
-constexpr named_axis axes[]{{"d", &call_domain::d},         {"n", &call_domain::n},
-                            {"m", &call_domain::m},         {"batch", &call_domain::batch},
-                            {"group", &call_domain::group}, {"kv_heads", &call_domain::kv_heads}};
-
 std::vector<std::string> words_of(std::string_view name, size_set const& sizes) {
   std::vector<std::string> words;
   if (!sizes.listed.empty()) {
@@ -39,14 +30,6 @@ std::vector<std::string> words_of(std::string_view name, size_set const& sizes) 
   if (sizes.least != (sizes.granule > 1 ? sizes.granule : 0)) words.push_back(fmt::format("{}>={}", name, sizes.least));
   if (sizes.most < size_set::unbounded) words.push_back(fmt::format("{}<={}", name, sizes.most));
   return words;
-}
-
-std::optional<std::int64_t> size_in(std::string_view word) {
-  std::int64_t x = 0;
-  auto const [end, fault] = std::from_chars(word.data(), word.data() + word.size(), x);
-  constexpr std::int64_t most = std::int64_t{1} << 40;
-  if (fault != std::errc{} || end != word.data() + word.size() || x < 0 || x > most) return std::nullopt;
-  return x;
 }
 
 std::vector<std::string_view> parted(std::string_view text, char at) {
@@ -99,10 +82,10 @@ class domain_reader {
       of_.queries = said.relation == "=" ? call_domain::lengths::equal : call_domain::lengths::no_more_queries;
       return std::nullopt;
     }
-    for (named_axis const& axis : axes)
-      if (said.axis == axis.name) return sizes(said, of_.*axis.sizes);
-    std::vector<std::string_view> known{"dv", "causal", "scale"};
-    for (named_axis const& axis : axes) known.push_back(axis.name);
+    for (size_axis const& axis : size_axes)
+      if (said.axis == axis.name) return sizes(said, of_.*axis.set);
+    std::vector<std::string_view> known{"causal", "scale"};
+    for (size_axis const& axis : size_axes) known.push_back(axis.name);
     return fmt::format("names no axis{}; the axes are {}", did_you_mean(said.axis, known), fmt::join(known, ", "));
   }
 
@@ -177,9 +160,9 @@ std::string call_domain::text() const {
   std::vector<std::string> words = words_of("d", d);
   if (dv == value_widths::same) words.emplace_back("dv=d");
   if (dv == value_widths::paired) words.push_back(fmt::format("dv={}", fmt::join(value_width, ",")));
-  for (named_axis const& axis : axes) {
-    if (axis.name == "d" || (axis.name == "m" && queries == lengths::equal)) continue;
-    for (std::string& one : words_of(axis.name, this->*axis.sizes)) words.push_back(std::move(one));
+  for (size_axis const& axis : size_axes) {
+    if (axis.name == "d" || axis.name == "dv" || (axis.name == "m" && queries == lengths::equal)) continue;
+    for (std::string& one : words_of(axis.name, this->*axis.set)) words.push_back(std::move(one));
     if (axis.name == "n" && queries != lengths::any) words.emplace_back(queries == lengths::equal ? "m=n" : "m>=n");
   }
   std::vector<std::string_view> taken;

@@ -44,9 +44,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain cons
   std::int64_t const times_n = domain.n.granule < 16 ? 67 : 1, times_m = domain.m.granule < 16 ? 67 : 1;
   for (auto const& [n, m] : counts) {
     std::int64_t const queries = multiple(domain.n, n * times_n), keys = multiple(domain.m, m * times_m);
-    if (domain.queries == call_domain::lengths::equal && queries != keys) continue;
-    if (domain.queries == call_domain::lengths::no_more_queries && queries > keys) continue;
-    if (domain.n.has(queries) && domain.m.has(keys)) all.emplace_back(queries, keys);
+    if (domain.takes_lengths(queries, keys)) all.emplace_back(queries, keys);
   }
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());

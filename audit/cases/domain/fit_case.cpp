@@ -1,9 +1,9 @@
 #include "audit/cases/domain/fit_case.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
+#include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -43,48 +43,6 @@ bool takes_all(call_domain const& domain, audit_case const& asked) {
   return true;
 }
 
-bool has_slots(problem_draft const& p) { return !p.q_offsets && !p.k_offsets && !p.block_table; }
-
-/// The place of a call whose entries have lengths: added keys lie behind them. Without lengths of queries, a band that
-/// is aligned at the end needs the added queries in front.
-result<placement> placed_by_lengths(problem_draft const& p, problem::sizes const& s, call_domain const& domain) {
-  band_form const form = band_form_of(p, s);
-  if (!domain.takes(form) && !domain.takes(band_form::diagonal))
-    return not_in_domain("another band than the domain takes");
-  problem::band const none{};
-  auto at = placed(s, none, [&] {
-    call_domain any_band = domain;
-    any_band.bands[0] = true;
-    return any_band;
-  }());
-  if (!at) return at;
-  at.value().band = p.band;
-  bool const at_the_end = p.align != 0 && p.band.right >= 0 && !p.q_lengths;
-  if (at_the_end) at.value().rows_before = at.value().n - s.n;
-  return at;
-}
-
-result<placement> place_of(problem_draft const& p, problem::sizes const& s, call_domain const& domain) {
-  if (!has_slots(p)) {
-    bool const taken = domain.n.has(s.n) && domain.m.has(s.m) && (domain.takes(band_form_of(p, s)));
-    if (!taken) return not_in_domain("other lengths of packed or paged tensors");
-    return placement{.n = s.n, .m = s.m, .band = p.band};
-  }
-  auto at = [&] {
-    if (p.q_lengths || p.k_lengths) return placed_by_lengths(p, s, domain);
-    problem::band band = p.band;
-    if (p.align != 0) band.diagonal += s.m - s.n;
-    return placed(s, band, domain);
-  }();
-  if (!at || !p.block_mask) return at;
-  placement const& place = at.value();
-  auto const blocks = [](std::int64_t size, std::int64_t block) { return (size + block - 1) / block; };
-  if (place.rows_before > 0 || place.keys_before > 0 || blocks(place.n, p.block_q) != blocks(s.n, p.block_q) ||
-      blocks(place.m, p.block_k) != blocks(s.m, p.block_k))
-    return not_in_domain("a block mask of other lengths");
-  return at;
-}
-
 /// Does the larger call pass 2²⁵ elements, or 2²⁶ multiplications? A plain loop takes a second for so many.
 bool is_too_large(problem::sizes const& s, surroundings const& by) {
   constexpr std::int64_t most_elements = std::int64_t{1} << 25, most_products = std::int64_t{1} << 26;
@@ -110,7 +68,7 @@ class fitter {
 
  private:
   std::optional<error> fit_first() {
-    auto first = fitted_call(asked_.problem, asked_.memory, asked_.full_name(), nullptr);
+    auto first = fitted_call(asked_.problem, asked_.memory, asked_.full_name());
     if (!first) return first.why();
     made_ = asked_;
     made_.further.clear(), made_.form.reset(), made_.recorded = {}, made_.recorded_by.clear(), made_.axis.clear();
@@ -124,23 +82,21 @@ class fitter {
     return std::nullopt;
   }
 
-  /// One call in the domain. `like`: the surroundings of the first call, whose numbers are added again.
-  result<owned_problem> fitted_call(owned_problem const& call, memory_form const& memory, std::string const& name,
-                                    surroundings const* like) {
+  /// A call in the domain: the first one, or one of its sizes, to which the same numbers are added.
+  result<owned_problem> fitted_call(owned_problem const& call, memory_form const& memory, std::string const& name) {
     if (call.rank() != 4) return not_in_domain("tensors of fewer axes");
     if (call.draft().merge) return not_in_domain("a merge");
     if (takes_call(domain_, call)) return call;
     auto fold = folded(call, domain_, name);
     if (!fold) return fold.why();
     owned_problem const& base = fold.value().problem;
-    if (like == nullptr) {
+    if (!base_) {
       auto around = around_of(base, name);
       if (!around) return around.why();
       around_ = std::move(around).value(), base_ = base, folded_ = fold.value().changed;
-      like = &around_;
     }
-    if (is_too_large(base.size(), *like)) return not_in_domain("too large in the sizes of the domain");
-    problem_draft draft = surrounded(base.draft(), like == &around_ ? base_->draft() : base.draft(), *like);
+    if (is_too_large(base.size(), around_)) return not_in_domain("too large in the sizes of the domain");
+    problem_draft draft = surrounded(base.draft(), base_->draft(), around_);
     if (!(memory == memory_form{})) share_values(draft, memory);
     owned_problem fitted = owned_problem::of_valid(std::move(draft));
     if (!takes_call(domain_, fitted)) return not_in_domain("an axis that depends on another");
@@ -156,7 +112,7 @@ class fitter {
     call_domain enough_keys = domain_;
     if (asked_.reads == reading::weights)
       if (auto const least = domain_.widths(s.d, 1)) enough_keys.m.least = std::max(domain_.m.least, least->second);
-    auto const at = place_of(p, s, enough_keys);
+    auto const at = placed(p, s, enough_keys);
     if (!at) return at.why();
     surroundings by;
     by.at = at.value(), by.name = name;
@@ -174,7 +130,7 @@ class fitter {
     if (auto const why = set_scale(p, s, by)) return *why;
     if (by.by == hiding::scores) {
       if (p.softcap != 0) return not_in_domain("a softcap brings hidden keys near");
-      by.depth = depth_of(p, by.scale.value_or(1 / std::sqrt(static_cast<double>(by.d))) * by.times);
+      by.depth = depth_of(base, by.scale.value_or(1 / std::sqrt(static_cast<double>(by.d))) * by.times);
       by.depth = std::abs(by.depth * by.times);
       if (!(by.depth < 1e30) || by.depth > limits_of(base.type()).largest / 4)
         return not_in_domain("scores too far below to hide keys");
@@ -183,7 +139,7 @@ class fitter {
   }
 
   hiding hiding_of(problem_draft const& p, problem::sizes const& s, placement const& at) const {
-    if (at.m == s.m || !has_slots(p)) return hiding::nothing;
+    if (at.m == s.m || !p.has_slots()) return hiding::nothing;
     if (asked_.reads == reading::visibility) return hiding::open;
     if (p.k_lengths || p.mask) return hiding::mask;
     return at.band_hides ? hiding::band : hiding::scores;
@@ -257,8 +213,8 @@ class fitter {
     bool const alike = call.problem.size() == asked_.problem.size();
     if (call.is == relation::same_bits && !alike) return;
     std::string const name = fmt::format("{}/call {}", asked_.full_name(), made_.further.size() + 1);
-    auto fitted = alike && base_ ? fitted_call(call.problem, call.memory, asked_.full_name(), &around_)
-                                 : fitted_alone(call, name);
+    auto fitted =
+        alike && base_ ? fitted_call(call.problem, call.memory, asked_.full_name()) : fitted_alone(call, name);
     if (!fitted) return;
     made_.further.push_back(call);
     made_.further.back().problem = std::move(fitted).value();
@@ -268,13 +224,13 @@ class fitter {
   result<owned_problem> fitted_alone(further_call const& call, std::string const& name) const {
     audit_case alone{.check = asked_.check, .name = asked_.name, .problem = call.problem, .memory = call.memory};
     fitter own(alone, domain_);
-    return own.fitted_call(call.problem, call.memory, name, nullptr);
+    return own.fitted_call(call.problem, call.memory, name);
   }
 
   /// Rows of the first call alone: a part of the larger call, if the domain takes it.
   void add_rows(further_call const& call) {
     problem::sizes const &s = call.problem.size(), &first = made_.problem.size();
-    if (folded_ || !has_slots(made_.problem.draft())) return;
+    if (folded_ || !made_.problem.draft().has_slots()) return;
     selection chosen = selection::all(first);
     std::int64_t const group = first.hk > 0 ? first.hq / first.hk : 1, before = base_ ? around_.at.rows_before : 0;
     auto const from = [](std::int64_t at, std::int64_t count) {

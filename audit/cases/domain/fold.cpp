@@ -95,7 +95,7 @@ void tell_apart(owned_tensor& q, entries const& of) {
 }
 
 /// Requires  entries with the same numbers of heads and queries
-owned_problem repeated(problem_draft const& from, entries const& of, bool by_query) {
+owned_problem repeated(problem_draft const& from, entries const& of) {
   problem_draft to;
   static_cast<problem::parameters&>(to) = from;
   to.q = gathered(from.q, of, &repeated_entry::hq, true, false);
@@ -104,7 +104,7 @@ owned_problem repeated(problem_draft const& from, entries const& of, bool by_que
   to.v = gathered(from.v, of, &repeated_entry::hk, false, false);
   for (auto const optional : {&problem_draft::mask, &problem_draft::bias, &problem_draft::keep})
     if (from.*optional) to.*optional = gathered(*(from.*optional), of, &repeated_entry::hq, true, true);
-  if (from.block_mask) to.block_mask = gathered(*from.block_mask, of, &repeated_entry::hq, by_query, true);
+  if (from.block_mask) to.block_mask = gathered(*from.block_mask, of, &repeated_entry::hq, false, true);
   if (from.sink) to.sink = repeated_sinks(*from.sink, of);
   if (from.q_lengths) to.q_lengths = entry_lengths(*from.q_lengths, of);
   if (from.k_lengths) to.k_lengths = entry_lengths(*from.k_lengths, of);
@@ -171,7 +171,7 @@ problem::result<owned_problem> fewer_queries(owned_problem const& from, call_dom
   entries of = all_of(s);
   if (draft.band.left >= 0 || draft.band.right >= 0) {
     for (repeated_entry& e : of) e.n = indices(e.n.end() - most, e.n.end());
-    problem_draft last = repeated(draft, of, true).draft();
+    problem_draft last = repeated(draft, of).draft();
     if (last.align == 0) last.band.diagonal += s.n - most;
     return owned_problem::of_valid(std::move(last));
   }
@@ -188,7 +188,7 @@ problem::result<owned_problem> fewer_queries(owned_problem const& from, call_dom
       part.n = indices(rows.begin() + first, rows.begin() + first + most);
       divided.push_back(std::move(part));
     }
-  return repeated(draft, divided, true);
+  return repeated(draft, divided);
 }
 
 }  // namespace
@@ -197,25 +197,23 @@ problem::result<folded_problem> folded(owned_problem const& from, call_domain co
   folded_problem now{from};
   auto const change = [&](owned_problem problem) { now = {std::move(problem), true}; };
   auto const sizes = [&]() -> problem::sizes const& { return now.problem.size(); };
-  bool const dense =
-      from.draft().is_dense() || (!from.draft().q_offsets && !from.draft().k_offsets && !from.draft().block_table);
   auto const right = [&] {
     problem::sizes const& s = sizes();
     return domain.kv_heads.has(s.hk) && (s.hk == 0 || domain.group.has(s.hq / s.hk)) && domain.batch.has(s.b) &&
            (domain.n.has(s.n) || domain.n.at_least(s.n));
   };
   if (right()) return now;
-  if (!dense) return not_in_domain("other heads in packed or paged tensors");
+  if (!from.draft().has_slots()) return not_in_domain("other heads in packed or paged tensors");
   if (sizes().b == 0 || sizes().hk == 0) return not_in_domain("a size is 0");
   if (!domain.kv_heads.at_least(sizes().hk)) {
     auto const of = heads_as_entries(sizes(), domain);
     if (!of) return not_in_domain("more heads than the domain takes");
-    change(repeated(now.problem.draft(), *of, false));
+    change(repeated(now.problem.draft(), *of));
   }
   if (!domain.group.has(sizes().hq / sizes().hk)) {
     auto const of = regrouped(sizes(), domain);
     if (!of) return not_in_domain("more query heads for one head of K and V than the domain takes");
-    change(repeated(now.problem.draft(), *of, false));
+    change(repeated(now.problem.draft(), *of));
   }
   if (!domain.n.at_least(sizes().n)) {
     auto fewer = fewer_queries(now.problem, domain, name);
@@ -225,7 +223,7 @@ problem::result<folded_problem> folded(owned_problem const& from, call_domain co
   auto const heads = domain.kv_heads.at_least(sizes().hk), batch = domain.batch.at_least(sizes().b);
   if (!heads || !batch) return not_in_domain("more heads or batch entries than the domain takes");
   if (*heads != sizes().hk || *batch != sizes().b)
-    change(repeated(now.problem.draft(), filled_up(sizes(), *heads, *batch), false));
+    change(repeated(now.problem.draft(), filled_up(sizes(), *heads, *batch)));
   return now;
 }
 

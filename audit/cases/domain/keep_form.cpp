@@ -53,11 +53,9 @@ void keep_heads(call_domain const& domain, problem::sizes& s) {
 }
 
 bool takes_band(call_domain const& domain, call_form const& form) {
-  problem_draft band;
-  band.band = band_of(form);
-  call_domain bands;
-  std::ranges::copy(domain.bands, bands.bands);
-  return bands.takes(band, form.size);
+  problem::parameters call;
+  call.band = band_of(form);
+  return domain.takes_band(call, form.size);
 }
 
 void set_band(call_form& form, std::optional<feature> band) {

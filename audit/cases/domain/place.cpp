@@ -37,12 +37,6 @@ std::vector<std::int64_t> members(size_set const& of, std::initializer_list<std:
   return found;
 }
 
-bool admits(call_domain const& domain, std::int64_t n, std::int64_t m) {
-  if (!domain.n.has(n) || !domain.m.has(m)) return false;
-  if (domain.queries == call_domain::lengths::equal) return n == m;
-  return domain.queries == call_domain::lengths::any || n <= m;
-}
-
 /// The place under one form of a band. Returns nothing if the larger sizes leave no room.
 std::optional<placement> under(band_form form, needed_band const& need, problem::sizes const& s,
                                problem::band const& own, std::int64_t n, std::int64_t m) {
@@ -84,8 +78,6 @@ std::vector<band_form> forms_for(needed_band const& need, problem::sizes const& 
   return forms;
 }
 
-}  // namespace
-
 problem::result<placement> placed(problem::sizes const& s, problem::band const& band, call_domain const& domain) {
   needed_band need = needed(s, band, domain.takes(band_form::window));
   auto const forms = forms_for(need, s, domain);
@@ -101,7 +93,7 @@ problem::result<placement> placed(problem::sizes const& s, problem::band const& 
   for (std::int64_t const n : members(domain.n, {s.n, s.n + more, square, square + more}))
     for (std::int64_t const m : members(domain.m, {s.m, s.m + more, square, square + more}))
       for (band_form const form : forms) {
-        if (!admits(domain, n, m)) continue;
+        if (!domain.takes_lengths(n, m)) continue;
         if (form == band_form::square && n != m) continue;
         auto const at = under(form, need, s, band, n, m);
         if (at && (!best || cost(*at) < cost(*best))) best = at;
@@ -111,6 +103,49 @@ problem::result<placement> placed(problem::sizes const& s, problem::band const& 
                          : !domain.m.at_least(s.m) ? "more keys than the domain takes"
                                                    : "another diagonal than the domain takes");
   return *best;
+}
+
+/// The place of a call whose entries have lengths: added keys lie behind them. Without lengths of queries, a band that
+/// is aligned at the end needs the added queries in front.
+problem::result<placement> placed_by_lengths(problem_draft const& p, problem::sizes const& s,
+                                             call_domain const& domain) {
+  band_form const form = band_form_of(p, s);
+  if (!domain.takes(form) && !domain.takes(band_form::diagonal))
+    return not_in_domain("another band than the domain takes");
+  problem::band const none{};
+  auto at = placed(s, none, [&] {
+    call_domain any_band = domain;
+    any_band.bands[0] = true;
+    return any_band;
+  }());
+  if (!at) return at;
+  at.value().band = p.band;
+  bool const at_the_end = p.align != 0 && p.band.right >= 0 && !p.q_lengths;
+  if (at_the_end) at.value().rows_before = at.value().n - s.n;
+  return at;
+}
+
+}  // namespace
+
+problem::result<placement> placed(problem_draft const& p, problem::sizes const& s, call_domain const& domain) {
+  if (!p.has_slots()) {
+    bool const taken = domain.n.has(s.n) && domain.m.has(s.m) && (domain.takes(band_form_of(p, s)));
+    if (!taken) return not_in_domain("other lengths of packed or paged tensors");
+    return placement{.n = s.n, .m = s.m, .band = p.band};
+  }
+  auto at = [&] {
+    if (p.q_lengths || p.k_lengths) return placed_by_lengths(p, s, domain);
+    problem::band band = p.band;
+    if (p.align != 0) band.diagonal += s.m - s.n;
+    return placed(s, band, domain);
+  }();
+  if (!at || !p.block_mask) return at;
+  placement const& place = at.value();
+  auto const blocks = [](std::int64_t size, std::int64_t block) { return (size + block - 1) / block; };
+  if (place.rows_before > 0 || place.keys_before > 0 || blocks(place.n, p.block_q) != blocks(s.n, p.block_q) ||
+      blocks(place.m, p.block_k) != blocks(s.m, p.block_k))
+    return not_in_domain("a block mask of other lengths");
+  return at;
 }
 
 }  // namespace attest::audit

@@ -23,10 +23,11 @@ struct placement {
   bool band_hides = false;
 };
 
-/// The place for a call of these sizes, with the fewest pairs n·m, at first without keys in front. Each query of the
-/// call sees the same keys of the call as before.
-/// Requires  `band` with align = 0; a domain whose axes other than n, m and bands take the call
+/// The place for a call of rank 4 and these sizes, with the fewest pairs n·m, at first without keys in front. Each
+/// query of the call sees the same keys of the call as before. Packed and paged tensors stay as they are. If entries
+/// have lengths, added keys lie behind them; `band` is the band of the call then, with its align.
+/// Requires  a domain whose axes other than n, m and bands take the call
 /// Ensures   an error whose reason says what the domain cannot express
-problem::result<placement> placed(problem::sizes const& s, problem::band const& band, call_domain const& domain);
+problem::result<placement> placed(problem_draft const& p, problem::sizes const& s, call_domain const& domain);
 
 }  // namespace attest::audit

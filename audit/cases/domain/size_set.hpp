@@ -17,6 +17,7 @@ struct size_set {
   std::int64_t granule = 1, least = 0, most = unbounded;
   friend bool operator==(size_set const&, size_set const&) = default;
 
+  static size_set only(std::int64_t x) { return {.listed = {x}}; }
   bool is_everything() const { return *this == size_set{}; }
   bool has(std::int64_t x) const {
     if (!listed.empty()) return std::ranges::binary_search(listed, x);

@@ -2,35 +2,12 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
+
+#include "audit/cases/domain/size_axis.hpp"
 
 namespace attest::audit {
 namespace {
-
-struct size_axis {
-  std::string_view name;
-  size_set call_domain::* set;  ///< null for dv, which is no set of its own
-  std::int64_t (*of)(problem::sizes const&);
-};
-constexpr size_axis axes_of_sizes[]{
-    {"d", &call_domain::d, [](auto& s) { return s.d; }},
-    {"dv", nullptr, [](auto& s) { return s.dv; }},
-    {"n", &call_domain::n, [](auto& s) { return s.n; }},
-    {"m", &call_domain::m, [](auto& s) { return s.m; }},
-    {"batch", &call_domain::batch, [](auto& s) { return s.b; }},
-    {"kv_heads", &call_domain::kv_heads, [](auto& s) { return s.hk; }},
-    {"group", &call_domain::group, [](auto& s) { return s.hk > 0 ? s.hq / s.hk : 0; }},
-};
-
-size_axis const* axis_named(std::string_view name) {
-  auto const at = std::ranges::find(axes_of_sizes, name, &size_axis::name);
-  return at == std::end(axes_of_sizes) ? nullptr : at;
-}
-
-size_set only(std::int64_t size) {
-  size_set one;
-  one.listed = {size};
-  return one;
-}
 
 /// The pairs with these widths.
 void keep_pairs(call_domain& domain, auto&& wanted) {
@@ -44,20 +21,24 @@ void keep_pairs(call_domain& domain, auto&& wanted) {
 
 }  // namespace
 
-std::vector<std::string_view> size_axes() {
-  std::vector<std::string_view> names;
-  for (size_axis const& axis : axes_of_sizes) names.push_back(axis.name);
-  return names;
+size_axis const* axis_named(std::string_view name) {
+  auto const at = std::ranges::find(size_axes, name, &size_axis::name);
+  return at == std::end(size_axes) ? nullptr : at;
+}
+
+std::optional<std::int64_t> size_in(std::string_view word) {
+  std::int64_t x = 0;
+  auto const [end, fault] = std::from_chars(word.data(), word.data() + word.size(), x);
+  constexpr std::int64_t most = std::int64_t{1} << 40;
+  if (fault != std::errc{} || end != word.data() + word.size() || x < 0 || x > most) return std::nullopt;
+  return x;
 }
 
 std::optional<size_word> size_word::of(std::string_view word) {
   std::size_t const at = word.find('=');
   if (at == word.npos || !axis_named(word.substr(0, at))) return std::nullopt;
-  size_word read{word.substr(0, at)};
-  std::string_view const digits = word.substr(at + 1);
-  auto const [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), read.size);
-  bool const is_size = fault == std::errc{} && end == digits.data() + digits.size() && read.size >= 0;
-  return is_size && read.size <= std::int64_t{1} << 40 ? std::optional(read) : std::nullopt;
+  auto const size = size_in(word.substr(at + 1));
+  return size ? std::optional(size_word{word.substr(0, at), *size}) : std::nullopt;
 }
 
 bool size_word::is_of(problem::sizes const& s) const { return axis_named(axis)->of(s) == size; }
@@ -75,14 +56,14 @@ std::optional<call_domain> size_word::within(call_domain domain) const {
       return domain;
     }
     if (!domain.d.has(size)) return std::nullopt;
-    domain.d = only(size);
+    domain.d = size_set::only(size);
     return domain;
   }
   size_set& sizes = domain.*axis_named(axis)->set;
   bool const is_length = axis == "n" || axis == "m";
   if (!sizes.has(size)) return std::nullopt;
-  sizes = only(size);
-  if (is_length && domain.queries == call_domain::lengths::equal) domain.n = domain.m = only(size);
+  sizes = size_set::only(size);
+  if (is_length && domain.queries == call_domain::lengths::equal) domain.n = domain.m = size_set::only(size);
   return domain;
 }
 

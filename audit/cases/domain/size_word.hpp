@@ -3,14 +3,13 @@
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
-#include "audit/cases/domain/call_domain.hpp"
+#include "audit/cases/domain/size_axis.hpp"
 
 namespace attest::audit {
 
 struct size_word {
-  std::string_view axis;  ///< one of size_axes()
+  std::string_view axis;  ///< the name of one of size_axes
   std::int64_t size = 0;
 
   /// Returns nothing if it is no such word.
@@ -19,8 +18,5 @@ struct size_word {
   /// The calls of the domain with this size. Returns nothing if there are none.
   std::optional<call_domain> within(call_domain domain) const;
 };
-
-/// d, dv, n, m, batch, kv_heads, group.
-std::vector<std::string_view> size_axes();
 
 }  // namespace attest::audit

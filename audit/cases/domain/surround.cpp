@@ -5,11 +5,13 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/cases/random.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -90,15 +92,6 @@ class row_source {
   std::vector<row_index> finite_;
 };
 
-/// Calls f(b, h, i) for every row of a tensor of four axes.
-template <class F>
-void each_tensor_row(owned_tensor const& of, F&& f) {
-  auto const& shape = of.layout.shape;
-  for (std::int64_t b = 0; b < shape[0]; ++b)
-    for (std::int64_t h = 0; h < shape[1]; ++h)
-      for (std::int64_t i = 0; i < shape[2]; ++i) f(b, h, i);
-}
-
 /// A tensor of the same kind in memory (rows, heads or both apart, heads inside) with other sizes. Gaps hold NaN.
 owned_tensor shaped_like(owned_tensor const& from, std::int64_t rows, std::int64_t width) {
   problem::layout const& old = from.layout;
@@ -135,8 +128,7 @@ class surrounder {
     problem_draft to;
     static_cast<problem::parameters&>(to) = p_;
     to.scale = by_.scale;
-    bool const dense = p_.is_dense() || (p_.q_lengths || p_.k_lengths);
-    bool const slots = dense && !p_.q_offsets && !p_.k_offsets && !p_.block_table;
+    bool const slots = p_.has_slots();
     to.q = with_columns(p_.q, slots ? by_.at.n : q_rows_, slots ? by_.at.rows_before : 0, true);
     to.k = with_columns(p_.k, slots ? by_.at.m : k_rows_, slots ? by_.at.keys_before : 0, false);
     to.v = values(slots ? by_.at.m : k_rows_, slots ? by_.at.keys_before : 0);
@@ -163,7 +155,7 @@ class surrounder {
     random_stream fresh = stream(is_q ? "queries" : "keys"), drawn = stream(is_q ? "q columns" : "k columns");
     std::int64_t const count = from.layout.shape[2];
     bool const hidden = by_.by == hiding::scores;
-    each_tensor_row(to, [&](auto b, auto h, auto i) {
+    each_row(to, [&](auto b, auto h, auto i) {
       auto const put = [&](std::int64_t c, double x) { store(to, offset_of(to, b, h, i, c), x); };
       bool const was_there = i >= before && i < before + count;
       if (was_there) {
@@ -202,7 +194,7 @@ class surrounder {
                        !by_.copies_only && random.below(2) == 0});
     double const size = usual_size(like_.v);
     row_source const source(like_.v, by_.copies_only);
-    each_tensor_row(to, [&](auto b, auto h, auto j) {
+    each_row(to, [&](auto b, auto h, auto j) {
       auto const at = [&](std::int64_t c) { return offset_of(to, b, h, j, c); };
       bool const was_there = j >= before && j < before + count;
       std::vector<double> row(static_cast<std::size_t>(width));
@@ -233,7 +225,7 @@ class surrounder {
     std::int64_t const n = shape[2] == 1 ? 1 : by_.at.n;
     owned_tensor to = owned_tensor::compact(from.type, {shape[0], shape[1], n, by_.at.m});
     bool const is_mask = p_.mask && &from == &*p_.mask;
-    each_tensor_row(to, [&](auto b, auto h, auto i) {
+    each_row(to, [&](auto b, auto h, auto i) {
       std::int64_t const row = shape[2] == 1                                                  ? 0
                                : i >= by_.at.rows_before && i < by_.at.rows_before + shape[2] ? i - by_.at.rows_before
                                                                                               : i % shape[2];
@@ -256,29 +248,31 @@ class surrounder {
 
 }  // namespace
 
-double depth_of(problem_draft const& p, double scale) {
-  auto const& q = p.q.layout.shape;
-  auto const& k = p.k.layout.shape;
-  std::int64_t const group = k[1] > 0 ? q[1] / k[1] : 1;
+double depth_of(owned_problem const& problem, double scale) {
+  problem_draft const& p = problem.draft();
+  problem::sizes const& s = problem.size();
   double least = std::numeric_limits<double>::infinity();
-  each_tensor_row(p.q, [&](auto b, auto h, auto i) {
-    double largest = -std::numeric_limits<double>::infinity();
-    for (std::int64_t j = 0; j < k[2]; ++j) {
-      std::int64_t const shifted = j - i - p.band.diagonal;
-      if (p.band.right >= 0 && shifted > p.band.right) break;
-      if (p.band.left >= 0 && -shifted > p.band.left) continue;
-      double score = 0;
-      for (std::int64_t t = 0; t < q[3]; ++t)
-        score += load(p.q, offset_of(p.q, b, h, i, t)) * load(p.k, offset_of(p.k, b, h / group, j, t));
-      score *= scale;
-      if (p.bias) {
-        auto const& s = p.bias->layout.shape;
-        score += load(*p.bias, offset_of(*p.bias, s[0] == 1 ? 0 : b, s[1] == 1 ? 0 : h, s[2] == 1 ? 0 : i, j));
-      }
-      if (is_finite(score)) largest = std::max(largest, score);
-    }
-    if (is_finite(largest)) least = std::min(least, largest);
-  });
+  auto const score_of = [&](std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+    double score = 0;
+    for (std::int64_t t = 0; t < s.d; ++t)
+      score += load(p.q, offset_of(p.q, b, h, i, t)) * load(p.k, offset_of(p.k, b, reference::key_head(s, h), j, t));
+    score *= scale;
+    if (!p.bias) return score;
+    auto const& of = p.bias->layout.shape;
+    return score + load(*p.bias, offset_of(*p.bias, of[0] == 1 ? 0 : b, of[1] == 1 ? 0 : h, of[2] == 1 ? 0 : i, j));
+  };
+  std::visit(
+      [&](auto const& instance) {
+        each_row(p.q, [&](auto b, auto h, auto i) {
+          double largest = -std::numeric_limits<double>::infinity();
+          for (std::int64_t j = 0; j < s.m; ++j) {
+            if (!reference::visible(instance, b, h, i, j)) continue;
+            if (double const score = score_of(b, h, i, j); is_finite(score)) largest = std::max(largest, score);
+          }
+          if (is_finite(largest)) least = std::min(least, largest);
+        });
+      },
+      problem.instance());
   double const below = is_finite(least) ? std::max(0.0, -least) : 0.0;
   return (130 + below) * 1.02 / std::abs(scale);
 }

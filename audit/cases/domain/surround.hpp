@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "audit/cases/domain/place.hpp"
-#include "audit/tensors/problem_draft.hpp"
+#include "audit/tensors/owned_problem.hpp"
 
 namespace attest::audit {
 
@@ -34,7 +34,7 @@ struct surroundings {
 
 /// The largest depth that hiding::scores needs: 130 below the least of the rows' largest scores, over the scale.
 /// Requires  a dense problem of rank 4. Cost  b·hq·n·m·d multiplications
-double depth_of(problem_draft const& p, double scale);
+double depth_of(owned_problem const& problem, double scale);
 
 /// The larger call. If it has fewer columns of V, V is 0. `like` is the first call of the case: added rows have the
 /// size of its rows. V gets further columns: copies of columns ±, and fresh ones; where a key holds a NaN or an

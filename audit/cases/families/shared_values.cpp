@@ -14,14 +14,6 @@ void copy_row(owned_tensor& t, std::size_t to, owned_tensor const& source, std::
                static_cast<std::size_t>(count) * width);
 }
 
-template <class F>
-void each_row(owned_tensor const& t, F&& f) {
-  auto const& shape = t.layout.shape;
-  for (std::int64_t b = 0; b < shape[0]; ++b)
-    for (std::int64_t h = 0; h < shape[1]; ++h)
-      for (std::int64_t j = 0; j < shape[2]; ++j) f(b, h, j);
-}
-
 }  // namespace
 
 void share_values(problem_draft& p, memory_form const& form) {

@@ -53,7 +53,7 @@ std::optional<call_form> form_of(problem_draft const& p) {
   if (p.q.layout.rank != 4 || p.merge) return std::nullopt;
   auto const &q = p.q.layout.shape, &k = p.k.layout.shape;
   call_form form{.size = {q[0], q[1], k[1], q[2], k[2], q[3], p.v.layout.shape[3]}, .scale = p.scale};
-  if (p.q_offsets || p.k_offsets || p.block_table) {
+  if (!p.has_slots()) {
     auto const valid = problem::make_instance(p.arguments());
     if (!valid) return std::nullopt;
     form.size = std::visit([](auto const& instance) { return instance.size(); }, valid.value());

@@ -140,7 +140,7 @@ constexpr std::array<feature_row, feature_count> table{{
     {.id = lengths,
      .group = of::entries,
      .name = "lengths",
-     .present = [](auto&, auto& p, auto&) { return !p.is_dense() && !p.q_offsets && !p.k_offsets && !p.block_table; },
+     .present = [](auto&, auto& p, auto&) { return !p.is_dense() && p.has_slots(); },
      .when = stage::on_rows,
      .add = draw_entries,
      .remove = [](auto& p) { return p.q_lengths.reset(), p.k_lengths.reset(), true; }},

@@ -35,7 +35,7 @@ problem::layout lifted_layout(problem::layout const& from, int caller_rank) {
 
 answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   problem::sizes const& s = problem.size();
-  if (problem_draft const& draft = problem.draft(); draft.q_offsets || draft.k_offsets || draft.block_table)
+  if (problem_draft const& draft = problem.draft(); !draft.has_slots())
     return {owned_problem::of_valid(in_slots(problem)), in_slots(problem, outputs), claim, problem};
   answered_call call{problem, outputs, claim};
   if (problem.rank() < 4) {
