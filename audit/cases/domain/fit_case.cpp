@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/added_queries.hpp"
 #include "audit/cases/domain/fold.hpp"
 #include "audit/cases/domain/surround.hpp"
 #include "audit/cases/families/shared_values.hpp"
@@ -216,6 +217,9 @@ class fitter {
     auto fitted =
         alike && base_ ? fitted_call(call.problem, call.memory, asked_.full_name()) : fitted_alone(call, name);
     if (!fitted) return;
+    if (call.is == relation::same_bits && base_ &&
+        added_queries_tell(made_.problem, fitted.value(), around_.at.rows_before, base_->size().n))
+      return;
     made_.further.push_back(call);
     made_.further.back().problem = std::move(fitted).value();
   }
