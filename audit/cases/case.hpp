@@ -134,8 +134,8 @@ struct case_options {
 };
 
 /// The checks whose cases are made from forms of calls, when they are asked (cases/support_cases.hpp, production.hpp,
-/// drawn.hpp, domain/edges.hpp).
-inline constexpr std::array<std::string_view, 4> checks_of_forms{"support", "edges", "production", "drawn"};
+/// drawn.hpp, domain/edges.hpp, asking/domain/domain_call.hpp).
+inline constexpr std::array<std::string_view, 5> checks_of_forms{"support", "domain", "edges", "production", "drawn"};
 
 /// The checks whose calls are made while the tensors of others are in memory. Recorded outputs cannot answer them.
 inline constexpr std::array<std::string_view, 2> checks_of_groups{"concurrent-calls", "earlier-outputs"};
