@@ -77,7 +77,8 @@ std::optional<owned_problem> small_part(owned_problem const& from) {
   if (!part) return std::nullopt;
   problem_draft const& draft = part->draft();
   std::int64_t numbers = elements_of(draft.q) + elements_of(draft.k) + elements_of(draft.v);
-  if (!draft.is_of_version_1()) return std::nullopt;  // the format of the vectors cannot express it
+  // The format of the vectors cannot express it: a tensor of version 2, or a bias of a type of its own.
+  if (!draft.is_of_version_1() || (draft.bias && draft.bias->type != draft.q.type)) return std::nullopt;
   draft.each_optional([&](auto const&, owned_tensor const& tensor) { numbers += elements_of(tensor); });
   return numbers <= room ? part : std::nullopt;
 }

@@ -36,12 +36,12 @@ void ask_all(char const* text, std::string& slowest) {
 
 TEST_CASE("an honest kernel is right in fitted cases", "[unit]") {
   std::string slowest;
-  auto const text = GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
-                             "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0",
-                             "d=64,128 dv=d n%128 m=n", "d=64 dv=d n%64 m%64",
-                             "d=128 dv=d n=1 group=1,4,8 causal=none scale>0",
-                             "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default",
-                             "d%8 d<=256 dv=d causal=none,top-left,bottom-right");
+  auto const text =
+      GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
+               "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", "d=64,128 dv=d n%128 m=n",
+               "d=64 dv=d n%64 m%64", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0",
+               "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default",
+               "d%8 d<=256 dv=d causal=none,top-left,bottom-right");
   INFO(text);
   auto const begun = std::chrono::steady_clock::now();
   ask_all(text, slowest);
