@@ -142,9 +142,9 @@ std::vector<check> const& checks() {
        "three at a time"},
       {"support", bug_class::accuracy, "each feature of a call alone, and each two of them, at one small size",
        "three at a time, which drawn asks"},
-      {"domain", bug_class::crash,
-       "in the search for its domain the kernel answered each call rightly, and no call outside ended its process: the "
-       "other calls are asked again",
+      {"domain", bug_class::accuracy,
+       "calls by which the domain of the kernel was found: those that it answered wrongly, and those outside its "
+       "domain that ended its process are asked again",
        "that calls outside the domain are refused: few of them are made"},
       {"production", bug_class::accuracy,
        "attention problems that models run, whole or cut to what the time allows: a sample of the rows is judged",

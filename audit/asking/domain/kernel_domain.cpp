@@ -7,6 +7,7 @@
 #include "audit/asking/domain/find_domain.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/families/merges.hpp"
+#include "audit/support/multiplications.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -38,6 +39,14 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
   return says;
 }
 
+/// The smallest of these calls: more of them would say the same.
+std::vector<domain_call> few_small(std::vector<domain_call> wrong) {
+  constexpr std::size_t most = 8;
+  std::ranges::stable_sort(wrong, {}, [](domain_call const& call) { return multiplications(call.size); });
+  if (wrong.size() > most) wrong.resize(most);
+  return wrong;
+}
+
 }  // namespace
 
 problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
@@ -54,7 +63,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;
-  of.again = found.answers.wrong;
+  of.again = few_small(found.answers.wrong);
   auto const add = [&](std::vector<untaken_call> const& calls) {
     for (untaken_call const& untaken : calls) of.again.push_back(untaken.call);
   };

@@ -16,8 +16,8 @@ namespace attest::audit {
 struct kernel_domain {
   call_domain domain{};
   domain_origin from = domain_origin::nobody;
-  /// The calls of the check "domain". Those of the search that were answered wrongly, or that ended the process of the
-  /// kernel; with strict_refusals also the calls that an error answered.
+  /// The calls of the check "domain". Of the search the smallest that were answered wrongly, or that ended the process
+  /// of the kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};
   std::vector<std::string> says{};  ///< sentences for the report
   /// The session of the search with a kernel that another process serves: that process serves one session.
