@@ -23,6 +23,33 @@ TEST_CASE("support that nothing is called is a usage error that names what there
   CHECK(has(ran.err, "lse, weights"));
 }
 
+TEST_CASE("a kernel of few calls is certified on its domain, which shards and reproducers carry", "[unit]") {
+  std::string const asked = "audit --quick --seed 5 --draws 0 --only accuracy,tails,domain --findings \"\"";
+  std::string const domain = "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0";
+  auto const found = report(asked + kernel("limited") + ":attest_flash --require-support d=64,n=1,m=77");
+  INFO(found["evidence"]["sentence"]);
+  CHECK(found["verdict"] == "certified");
+  CHECK(found["domain"] == nlohmann::json{{"text", domain}, {"source", "found"}, {"refusals", "rule"}});
+  CHECK(has(found["evidence"]["sentence"], "CERTIFIED on its domain (" + domain + "): all "));
+  auto const lacking = report(asked + kernel("limited") + ":attest_flash --require-support d=80");
+  CHECK(lacking["undecided_because"] == "--require-support: d=80 is outside the domain");
+  for (char const* const part : {"1", "2"})
+    attest(asked + " --shard " + part + "/2 --json " + part + ".json" + kernel("limited") + ":attest_flash");
+  CHECK(report("merge 1.json 2.json")["domain"]["text"] == domain);
+  auto const wrong = report(asked + kernel("limited") + ":attest_forgets");
+  REQUIRE(wrong["verdict"] == "refuted");
+  CHECK(has(wrong["findings"][0]["reproducer"], " --domain '" + domain + "'"));
+}
+
+TEST_CASE("a kernel that dies outside its domain is refuted there, and asked inside", "[unit]") {
+  auto const found = report("audit --quick --seed 5 --draws 0 --only accuracy,domain --findings \"\"" +
+                            kernel("limited") + ":attest_dies");
+  CHECK(found["verdict"] == "refuted");
+  CHECK(found["domain"]["text"] == "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0");
+  REQUIRE_FALSE(found["failing"].empty());
+  for (auto const& failing : found["failing"]) CHECK(failing["check"] == "domain");
+}
+
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
   for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"})
     CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);
