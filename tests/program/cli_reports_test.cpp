@@ -13,9 +13,7 @@ json timeless(json report) {
   // Each shard searches its own conditions and causes, and what a cause explains stands after what none does.
   report.erase("cause");
   for (json& finding : report["findings"]) finding.erase("condition");
-  std::stable_sort(report["findings"].begin(), report["findings"].end(), [](json const& a, json const& b) {
-    return std::pair(a["check"], a["case"]) < std::pair(b["check"], b["case"]);
-  });
+  std::ranges::sort(report["findings"], {}, [](json const& of) { return std::pair(of["check"], of["case"]); });
   return report;
 }
 

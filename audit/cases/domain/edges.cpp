@@ -8,6 +8,7 @@
 
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/row_sample.hpp"
+#include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
 namespace {
@@ -120,7 +121,7 @@ std::vector<edge_form> edge_forms(call_domain const& domain) {
     return !takes(domain, edge.form) || cost_of(edge.form, problem::element_type::f32).products > most_products;
   });
   // Two wishes may be one call.
-  std::ranges::stable_sort(forms, {}, &edge_form::name);
+  sort_by(forms, &edge_form::name);
   forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());
   return forms;
 }
