@@ -13,7 +13,8 @@ json timeless(json report) {
   // Each shard searches its own conditions and causes, and what a cause explains stands after what none does.
   report.erase("cause");
   for (json& finding : report["findings"]) finding.erase("condition");
-  std::ranges::sort(report["findings"], {}, [](json const& of) { return std::pair(of["check"], of["case"]); });
+  auto& findings = report["findings"].get_ref<json::array_t&>();
+  std::ranges::sort(findings, {}, [](json const& of) { return std::pair(of["check"], of["case"]); });
   return report;
 }
 
