@@ -123,11 +123,15 @@ attest_status attest_cutlass(attest_call const* call) { return within(cutlass(ca
 attest_status attest_trap_of_heads(attest_call const* call) { return within(trap_of_heads(call), call); }
 attest_status attest_trap_of_words(attest_call const* call) { return within(trap_of_words(call), call); }
 
-/* Outside, three of these do not refuse: they say that they failed, end their process, or do not return. The last one
- * is wrong inside: it drops the keys behind a multiple of 64. */
+/* Outside, these do not refuse: one says that it failed, one says so of each call, one ends its process, one does not
+ * return. The last one is wrong inside: it drops the keys behind a multiple of 64. */
 attest_status attest_fails(attest_call const* call) {
   if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
   return flash(call) ? answer(call) : ATTEST_FAILED;
+}
+attest_status attest_always_fails(attest_call const* call) {
+  (void)call;
+  return ATTEST_FAILED;
 }
 attest_status attest_dies(attest_call const* call) {
   if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;

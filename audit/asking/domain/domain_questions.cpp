@@ -12,6 +12,7 @@ bool domain_questions::takes(domain_call const& call) {
   bool const is_taken = asked(call);
   if (!answers_.cut_short) known_.emplace(std::move(name), is_taken);
   if (answers_.asked >= most_calls) ended_ = true;
+  if (answers_.answered == 0 && std::ssize(answers_.erred) >= most_errors_before_an_answer) ended_ = true;
   return is_taken;
 }
 

@@ -49,6 +49,8 @@ class domain_questions {
   domain_answers const& answers() const { return answers_; }
 
   static constexpr std::int64_t most_calls = 320, most_deaths = 10;
+  /// A kernel that is wrong in each call, an error in a process that must begin again, has no domain to be found.
+  static constexpr std::int64_t most_errors_before_an_answer = 16;
 
  private:
   bool asked(domain_call const& call);

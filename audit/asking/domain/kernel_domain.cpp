@@ -8,6 +8,7 @@
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/support/multiplications.hpp"
+#include "audit/support/sort_by.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -42,7 +43,7 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
 /// The smallest of these calls: more of them would say the same.
 std::vector<domain_call> few_small(std::vector<domain_call> wrong) {
   constexpr std::size_t most = 8;
-  std::ranges::stable_sort(wrong, {}, [](domain_call const& call) { return multiplications(call.size); });
+  sort_by(wrong, [](domain_call const& call) { return multiplications(call.size); });
   if (wrong.size() > most) wrong.resize(most);
   return wrong;
 }

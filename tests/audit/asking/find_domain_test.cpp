@@ -65,6 +65,9 @@ TEST_CASE("a kernel that answers nothing has no smaller domain", "[unit]") {
   found_domain const of = found("attest_attention", "refuses");
   CHECK(of.domain.is_everything());
   CHECK(of.answers.answered == 0);
+  found_domain const fails = found("attest_always_fails");
+  CHECK(fails.domain.is_everything());
+  CHECK(fails.answers.asked == domain_questions::most_errors_before_an_answer);
 }
 
 TEST_CASE("an error outside is no part of the domain, and is kept", "[unit]") {
