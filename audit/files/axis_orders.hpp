@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/files/merge_file.hpp"
-#include "audit/files/problem_file.hpp"
+#include "audit/files/problem_file_entry.hpp"
 #include "audit/support/printable.hpp"
 
 namespace attest::audit {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/files/empty_rows.hpp"
-#include "audit/files/problem_file.hpp"
+#include "audit/files/problem_file_entry.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {

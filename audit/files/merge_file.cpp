@@ -11,7 +11,7 @@
 
 #include "audit/files/dtype.hpp"
 #include "audit/files/empty_rows.hpp"
-#include "audit/files/problem_file.hpp"
+#include "audit/files/problem_file_entry.hpp"
 #include "audit/support/printable.hpp"
 #include "problem/optional_tensors.hpp"
 

@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "audit/files/problem_file.hpp"
+#include "audit/files/problem_file_entry.hpp"
+#include "audit/files/safetensors.hpp"
 
 namespace attest::audit {
 

@@ -1,7 +1,7 @@
 // The outputs that a file has for a problem.
 #pragma once
 
-#include "audit/files/problem_file.hpp"
+#include "audit/files/problem_file_entry.hpp"
 #include "audit/files/tensor_group.hpp"
 
 namespace attest::audit {

@@ -8,7 +8,7 @@
 #include "audit/files/case_file.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/report/report.hpp"
-#include "audit/session/run_verify.hpp"
+#include "audit/session/verify_options.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {

@@ -6,7 +6,7 @@
 #include "audit/files/case_file.hpp"
 #include "audit/findings/findings_folder.hpp"
 #include "audit/report/report.hpp"
-#include "audit/session/run_verify.hpp"
+#include "audit/session/verify_options.hpp"
 
 namespace attest::audit {
 
