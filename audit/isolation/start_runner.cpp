@@ -106,7 +106,8 @@ problem::result<runner_process> runner_process::start(std::filesystem::path cons
       ::posix_spawn(&process.process_, program.c_str(), &plan.actions, &plan.attributes, arguments.data(), environ);
   if (code != 0) {
     process.process_ = 0;
-    return fault("'" + runner.native() + "' cannot be started", code);
+    std::string const limit = code == EAGAIN ? ", since its user has as many as ulimit -u allows" : "";
+    return fault("'" + runner.native() + "' cannot be started" + limit, code);
   }
   // Other processes of its user cannot reach the judge, whatever the runner's protections are.
   process.hidden_ = hidden_memory::begin();

@@ -24,7 +24,7 @@ KERNELS = pathlib.Path(sys.argv[2]).resolve()
 IS_ROOT = os.geteuid() == 0
 STATUS_OF_KERNEL = {"naive.so": 0, "ignores_mask.so": 1}
 NO_MEMORY = "attest: there is not enough memory for this"
-NO_THREAD = "attest: the system does not start another thread"
+NO_PROCESS = "attest-runner' cannot be started, since its user has as many as ulimit -u allows"
 NO_SPACE = "the report could not be written: .*No space left on device"
 
 
@@ -108,7 +108,7 @@ def under_limits(place: workplace) -> list[str]:
     wrong = []
     rows = LIMITS
     if place.user is not None or not IS_ROOT:  # root may start as many as it likes
-        rows = rows + [("one process", dict(preexec_fn=limit(resource.RLIMIT_NPROC, 1)), 2, NO_THREAD)]
+        rows = rows + [("one process", dict(preexec_fn=limit(resource.RLIMIT_NPROC, 1)), 2, NO_PROCESS)]
     for what, begins, status, says in rows:
         for kernel, usual in STATUS_OF_KERNEL.items():
             ran = trial(place, kernel, **begins)
