@@ -177,10 +177,12 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
   my.T = select(my.small, my.z / (1 - smaller(my.z, R(1)) * 0.5) * (1 + 0x1p-50), R(infinity));
   my.T = select(my.flushed, larger(my.T, R(1)), my.T);
   // U_j = π_j·T_j where z_j < 1, else e^{x_j + z_j}/Z (E3); P_j = min(1, U_j) where z_j ≥ 1.
-  my.U = key.weight_upper * select(my.small, my.T, R(1));
+  // What underflows here matters beside a small D (E1).
+  constexpr double least = 0x1p-1074;
+  my.U = mul_add(key.weight_upper, select(my.small, my.T, R(1)), R(least));
   my.P = my.U;
   if (!all(my.small)) {
-    my.U = select(my.small, my.U, exp_upper(rounded_up(key.x_upper + my.z)) / terms.normaliser_lower);
+    my.U = select(my.small, my.U, exp_upper(rounded_up(key.x_upper + my.z)) / terms.normaliser_lower + least);
     my.P = select(my.small, my.U, smaller(R(1), my.U));
   }
   return my;

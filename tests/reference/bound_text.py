@@ -8,7 +8,7 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
            1/(1 - (M+ - m)) for e^{M+ - m}; g = g+ = max kappa_j where that is at most 1/2
   widened  with what rounding may add to that in doubles: every stage times `slack` (E1), sums of numbers of both signs
            2^-50 outward (E2), exp times 1 + 2^-40, ln plus 2^-40*(1 + |ln|), sqrt|sigma| and Phi_c times 1 + 2^-40
-           (E3, E8), M_L plus n*2^-50, o_c blurred by 2^-51 (E7)
+           (E3, E8), M_L plus n*2^-50, U_j plus 2^-1074, o_c blurred by 2^-51 (E7)
 """
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
                                 records, times)
@@ -225,6 +225,7 @@ class evaluation:
             far_P = min(far_P, -self.ln(m["omega_p"] / m["u_p"]))
         self.far_P = far_P
         theta_limit = m["format.h0_limit"]
+        lost = TWO**-1073 if self.widened else ZERO            # E1: 2^-1074, in two roundings
         for key in self.keys:
             key.X = self.up(self.above(self.max_above - key.xl) + key.E + 2 * tau * (1 + 2 * u) + ell)
             below = key.X                                      # how far an argument may lie below 0
@@ -243,10 +244,10 @@ class evaluation:
                 key.T = self.growth(key.z)
                 if key.flushed:
                     key.T = max(key.T, ONE)
-                key.U = key.P = self.up(key.wu * key.T)
+                key.U = key.P = self.up(key.wu * key.T) + lost
             else:
                 key.T = INF
-                key.U = self.up(self.exp(self.above(key.xu + key.z)) / self.f["normaliser_lower"])
+                key.U = self.up(self.exp(self.above(key.xu + key.z)) / self.f["normaliser_lower"]) + lost
                 key.P = min(ONE, key.U)
             key.counted = key.z < 1 and not key.far and not key.flushed
         self.sink_slack = ZERO

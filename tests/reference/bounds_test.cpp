@@ -77,6 +77,26 @@ TEST_CASE("the bound is reached to 0.999 by a row of 2000 keys, and not passed",
   CHECK(ratio <= 1);
 }
 
+TEST_CASE("an error of a weight that is below the smallest double still counts beside a small D", "[unit]") {
+  // z ≥ 1 at the largest score, so that D counts the keys beside it alone: D = e^−700. The third weight, e^−784, is
+  // below every double, and so is P = π·T.
+  kernel_model model;
+  model.format = problem::formats::f64;
+  model.k_qk_per_d = 0, model.k_qk_base = 4, model.u_qk = 0x1p-11;
+  written<double> problem(3, 1, 1);
+  problem.scale = 1;
+  problem.q.values = {1}, problem.k.values = {701, 1, -83}, problem.v.values = {1, 1, 1};
+  bound_check<double> const check(problem);
+  auto const bound = check.bound(model);
+  auto const& terms = bound.terms();
+  REQUIRE(terms.judged);
+  auto const& lost = check.facts().keys[2];
+  long double const T = std::expm1(static_cast<long double>(lost.x_upper - lost.x_lower) + terms.product_error * 83);
+  long double const share = static_cast<long double>(lost.weight_upper) * (1 + T) / terms.D_lower;
+  REQUIRE((0 < lost.weight_upper && lost.weight_upper < 0x1p-1070));
+  CHECK(terms.nodes_L >= 1 + 3 * share / terms.model.format.u);
+}
+
 TEST_CASE("the bound is reached to 0.933 by two keys", "[unit]") {
   auto const problem = with_scores(0x1.78097ap+2f, {0x1.62f85ep+2f, -0x1.67da26p+2f}, {0, 1});
   double const ratio = output_ratio(problem, online_answer(problem, 2), one_block(2));
