@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -29,7 +30,8 @@ enum class memory_form : std::uint8_t {
   keys_of_stride_0,
   values_in_keys,
   overlapping_keys,
-  keys_before_heads
+  keys_before_heads,
+  values_between_keys  ///< K and V row by row in one memory
 };
 
 /// A call in words. `mask` and `bias` are empty, or name the axes on which they do not broadcast: "b11", "1hn".
@@ -45,6 +47,13 @@ struct small_call {
   double scale = std::numeric_limits<double>::quiet_NaN(), softcap = 0;
   std::int64_t diagonal = 0, left = -1, right = -1;
   memory_form memory = memory_form::compact;
+  /// The tensors with elements between their rows, with elements between their heads, and in the order [b, n, h, d]: of
+  /// q, k, v, o(ut), m(ask), b(ias).
+  std::string_view row_gaps{}, head_gaps{}, heads_inside{};
+  std::optional<problem::element_type> bias_type{};
+  std::int64_t hidden_first = 0, hidden_last = 0;  ///< keys that the mask hides, or −∞ in the bias if there is no mask
+  double level = 0;  ///< of the scores of the keys from level_from on, with scale 1; 0: none
+  std::int64_t level_from = 0;
   std::int64_t stride_of_entries = 0;       ///< of K, in elements, where it is not 0
   std::int64_t calls_before = 0;            ///< the same call so often before
   std::int64_t n_before = 0, m_before = 0;  ///< of one call before, where they are not 0
@@ -89,12 +98,12 @@ struct small_tensor {
     }
     t.shape = shape.data(), t.strides = strides.data();
   }
-  /// Memory for every element that the strides reach, and `offset` bytes before them.
-  void allocate(std::size_t offset = 0) {
+  /// Memory for every element that the strides reach, `offset` bytes before them and `behind` elements behind them.
+  void allocate(std::size_t offset = 0, std::int64_t behind = 0) {
     std::int64_t elements = 1;
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(t.ndim); ++axis)
       elements = shape[axis] == 0 ? 0 : elements > 0 ? elements + (shape[axis] - 1) * strides[axis] : 0;
-    memory = std::make_shared<sparse_memory>(offset + static_cast<std::size_t>(elements) * element_bytes);
+    memory = std::make_shared<sparse_memory>(offset + static_cast<std::size_t>(elements + behind) * element_bytes);
     t.data = memory->data(), t.byte_offset = offset;
   }
   /// Element [b, h, i, j] ← f(b, h, i, j).
@@ -130,22 +139,29 @@ class small_call_memory {
     std::int64_t const hk = asked.hk ? asked.hk : hq;
     auto const lse_type = asked.type == problem::element_type::f64 ? asked.type : problem::element_type::f32;
     auto const form = asked.memory;
-    q_.shape_as(asked.type, {b, hq, n, d}), q_.allocate();
-    k_.shape_as(asked.type, {b, hk, m, d});
+    q_.shape_as(asked.type, {b, hq, n, d}), lay('q', q_), q_.allocate();
+    k_.shape_as(asked.type, {b, hk, m, d}), lay('k', k_);
     if (form == memory_form::keys_of_stride_0) k_.strides[0] = 0;
     if (form == memory_form::overlapping_keys) k_.strides[2] = d - 1;
     if (form == memory_form::keys_before_heads) k_.strides[1] = d, k_.strides[2] = hk * d;
     if (asked.stride_of_entries) k_.strides[0] = asked.stride_of_entries;
-    k_.allocate(form == memory_form::offset_keys ? 4 * k_.element_bytes : 0);
-    v_.shape_as(asked.type, {b, hk, m, dv});
-    if (form == memory_form::values_in_keys) v_.memory = k_.memory, v_.t.data = k_.t.data;
+    v_.shape_as(asked.type, {b, hk, m, dv}), lay('v', v_);
+    if (form == memory_form::values_between_keys)
+      for (small_tensor* t : {&k_, &v_})
+        t->strides[2] = d + dv, t->strides[1] = t->strides[2] * m, t->strides[0] = t->strides[1] * hk;
+    k_.allocate(form == memory_form::offset_keys ? 4 * k_.element_bytes : 0,
+                form == memory_form::values_between_keys ? dv : 0);
+    if (form == memory_form::values_in_keys || form == memory_form::values_between_keys)
+      v_.memory = k_.memory, v_.t.data = k_.t.data;
     else v_.allocate();
-    out_.shape_as(asked.type, {b, hq, n, dv}, 4, form == memory_form::gaps_in_out ? 3 : 0), out_.allocate();
+    if (form == memory_form::values_between_keys) v_.t.byte_offset = static_cast<std::uint64_t>(d) * k_.element_bytes;
+    out_.shape_as(asked.type, {b, hq, n, dv}, 4, form == memory_form::gaps_in_out ? 3 : 0), lay('o', out_);
+    out_.allocate();
     lse_.shape_as(lse_type, {b, hq, n, 1}, 3, form == memory_form::gaps_in_lse ? 2 : 0), lse_.allocate();
     fill();
     call.abi_version = ATTEST_KERNEL_ABI, call.threads = asked.threads;
     call.q = &q_.t, call.k = &k_.t, call.v = &v_.t, call.out = &out_.t, call.lse = &lse_.t;
-    call.scale = asked.scale, call.softcap = asked.softcap;
+    call.scale = asked.level != 0 ? 1 : asked.scale, call.softcap = asked.softcap;
     call.diagonal = asked.diagonal, call.left = asked.left, call.right = asked.right;
     if (static_cast<double>(n) * static_cast<double>(m) < 1e7) {
       weights_.shape_as(asked.type, {b, hq, n, m}), weights_.allocate();
@@ -166,6 +182,15 @@ class small_call_memory {
   small_tensor& out() { return out_; }
 
  private:
+  void lay(char name, small_tensor& t) const {
+    auto const has = [&](std::string_view names) { return names.find(name) != names.npos; };
+    auto const& s = t.shape;
+    if (has(asked_.row_gaps)) t.strides[2] = s[3] + 3, t.strides[1] = t.strides[2] * s[2];
+    if (has(asked_.head_gaps)) t.strides[1] = t.strides[2] * s[2] + 5;
+    if (has(asked_.heads_inside)) t.strides[1] = s[3], t.strides[2] = s[1] * s[3];
+    if (!has(asked_.heads_inside)) t.strides[0] = t.strides[1] * s[1];
+  }
+  bool hides(std::int64_t key) const { return key < asked_.hidden_first || key >= asked_.m - asked_.hidden_last; }
   /// A number in [−1, 1] that depends on a place and on nothing else.
   static double number(std::uint64_t tensor, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
     std::uint64_t x = tensor;
@@ -182,6 +207,12 @@ class small_call_memory {
     q_.fill(
         [&](auto b, auto h, auto i, auto j) { return i == asked_.nan_query ? std::nan("") : number(11, b, h, i, j); });
     k_.fill(drawn(12));
+    if (asked_.level != 0) {
+      q_.fill([&](auto b, auto h, auto i, auto j) { return j == 0 ? 1 : number(11, b, h, i, j) / 8; });
+      k_.fill([&](auto b, auto h, auto i, auto j) {
+        return j == 0 ? (i < asked_.level_from ? 0 : asked_.level) : number(12, b, h, i, j);
+      });
+    }
     if (asked_.memory != memory_form::values_in_keys)
       v_.fill([&](auto b, auto h, auto i, auto j) {
         return i < asked_.special_keys ? asked_.special_value : number(13, b, h, i, j);
@@ -191,16 +222,19 @@ class small_call_memory {
                         asked_.m};
     };
     if (!asked_.mask.empty()) {
-      mask_.shape_as(problem::element_type::u8, sizes(asked_.mask));
+      mask_.shape_as(problem::element_type::u8, sizes(asked_.mask)), lay('m', mask_);
       mask_.allocate(asked_.memory == memory_form::offset_mask ? 3 : 0);
       mask_.fill([&](auto b, auto h, auto i, auto j) {
-        return j == 0 || number(14, b, h, i, j) > -0.3 ? static_cast<double>(asked_.mask_byte) : 0;
+        bool const shown =
+            asked_.hidden_first + asked_.hidden_last > 0 ? !hides(j) : j == 0 || number(14, b, h, i, j) > -0.3;
+        return shown ? static_cast<double>(asked_.mask_byte) : 0;
       });
       call.mask = &mask_.t;
     }
     if (!asked_.bias.empty()) {
-      bias_.shape_as(asked_.type, sizes(asked_.bias)), bias_.allocate();
+      bias_.shape_as(asked_.bias_type.value_or(asked_.type), sizes(asked_.bias)), lay('b', bias_), bias_.allocate();
       bias_.fill([&](auto b, auto h, auto i, auto j) {
+        if (asked_.mask.empty() && hides(j)) return -HUGE_VAL;
         return j < asked_.special_keys ? asked_.special_bias : number(15, b, h, i, j);
       });
       call.bias = &bias_.t;

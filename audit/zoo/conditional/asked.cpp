@@ -83,6 +83,18 @@ bool asked::shares_keys_and_values() const {
 
 bool asked::has_keys_before_heads() const { return hk > 1 && m > 1 && call.k->strides[2] > call.k->strides[1]; }
 
+bool asked::has_row_gaps(DLTensor const& t) {
+  return t.shape[2] > 1 && t.strides[2] > t.shape[3] && !has_heads_inside(t);
+}
+
+bool asked::has_head_gaps(DLTensor const& t) {
+  return t.shape[1] > 1 && t.strides[2] == t.shape[3] && t.strides[1] > t.shape[2] * t.shape[3];
+}
+
+bool asked::has_heads_inside(DLTensor const& t) {
+  return t.shape[1] > 1 && t.shape[2] > 1 && t.strides[2] > t.strides[1] && t.strides[1] > 0;
+}
+
 bool asked::has_axes(DLTensor const* t, bool over_b, bool over_h, bool over_n) {
   return t && (t->shape[0] > 1) == over_b && (t->shape[1] > 1) == over_h && (t->shape[2] > 1) == over_n;
 }

@@ -43,6 +43,10 @@ struct asked {
   bool causal() const { return call.right == 0 && call.left < 0; }
   bool windowed() const { return call.left >= 0; }
   bool capped() const { return call.softcap != 0; }
+  /// Bottom-right causal, top-left causal: both where n = m.
+  bool bottom_right() const { return causal() && call.diagonal == m - n; }
+  bool top_left() const { return causal() && call.diagonal == 0; }
+  bool default_scale() const { return call.scale != call.scale; }
   /// A number for a random decision: the bits of q's first element and the number of the call, mixed.
   std::uint64_t draw() const;
 
@@ -60,8 +64,28 @@ struct asked {
   /// Do the rows of K lie farther apart than its heads, as in [b, m, h, d]?
   bool has_keys_before_heads() const;
 
+  static bool has_row_gaps(DLTensor const& t);      ///< elements between rows; not in [b, n, h, d]
+  static bool has_head_gaps(DLTensor const& t);     ///< elements between heads behind rows without gaps
+  static bool has_heads_inside(DLTensor const& t);  ///< [b, n, h, d]
+
+  bool has_a_score() const { return b > 0 && hq > 0 && hk > 0 && n > 0 && m > 0; }
+  /// By band, mask and a bias of −∞.
+  bool sees(std::int64_t entry, std::int64_t head, std::int64_t query, std::int64_t key) const;
+  /// The score of one key: scaled, capped, biased. −∞ where the query does not see it.
+  double score(std::int64_t entry, std::int64_t head, std::int64_t query, std::int64_t key) const;
+  /// The largest score of the last query of the first head in keys number·block … (number + 1)·block − 1. −∞ if it sees
+  /// none of them.
+  double highest(std::int64_t block, std::int64_t number) const;
+  /// Its largest score of all keys.
+  double level() const { return highest(m, 0); }
+  /// Are these keys hidden from every query of the first head, which sees another key?
+  bool hides_first(std::int64_t count) const { return hides(0, count); }
+  bool hides_last(std::int64_t count) const { return hides(m - count, m); }
+  double largest_value() const;  ///< the largest |V|; 0 if V has no element
+
  private:
   static bool has_axes(DLTensor const* t, bool over_b, bool over_h, bool over_n);
+  bool hides(std::int64_t from, std::int64_t to) const;
 };
 
 /// Counts the calls of one mutant.

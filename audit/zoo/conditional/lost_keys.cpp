@@ -19,16 +19,7 @@ void for_each_row(asked const& a, Function&& f) {
 
 /// The weight e^(s − lse) of one key, 0 where the query does not see it.
 double weight_of(asked const& a, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, double lse) {
-  attest_call const& call = a.call;
-  if (!in_band(i, j, call.diagonal, call.left, call.right)) return 0;
-  if (call.mask && load<std::uint8_t>(*call.mask, b, h, i, j) == 0) return 0;
-  double score = 0;
-  for (std::int64_t t = 0; t < a.d; ++t)
-    score += number_at(*call.q, b, h, i, t) * number_at(*call.k, b, h / a.group(), j, t);
-  score *= std::isnan(call.scale) ? 1 / std::sqrt(static_cast<double>(a.d)) : call.scale;
-  if (call.softcap != 0) score = call.softcap * std::tanh(score / call.softcap);
-  if (call.bias) score += number_at(*call.bias, b, h, i, j);
-  return std::exp(score - lse);
+  return std::exp(a.score(b, h, i, j) - lse);
 }
 
 /// O[b, h, i, ·] ← (O + Σ change_j·v_j) / (1 + Σ change_j), where key j's weight grows by change_j.
@@ -42,6 +33,8 @@ class row_change {
     for (std::int64_t c = 0; c < a_.dv; ++c)
       sums_[static_cast<std::size_t>(c)] += change * number_at(*a_.call.v, b_, h_ / a_.group(), j, c);
   }
+  /// A weight without a key.
+  void add_weight(double change) { total_ += change; }
   void write() const {
     DLTensor const& o = *a_.call.out;
     with_element_type(o, [&]<class F>(std::type_identity<F>) {
@@ -76,7 +69,11 @@ attest_status forgets_the_last_key(asked const& a) {
   return status;
 }
 
-attest_status counts_the_middle_key_twice(asked const& a) {
+namespace {
+
+/// The honest answer, then change(row_change&, lse, b, h, i) of each row with a finite LSE.
+template <class Change>
+attest_status with_changed_rows(asked const& a, Change&& change) {
   changed_call with_lse(a.call);
   if (!a.call.lse) with_lse.own_lse();
   attest_status const status = with_lse.answer();
@@ -84,11 +81,23 @@ attest_status counts_the_middle_key_twice(asked const& a) {
   for_each_row(a, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     double const lse = number_at(with_lse.lse.t, b, h, i);
     if (!std::isfinite(lse)) return;
-    row_change change(a, b, h, i);
-    change.add(a.m / 2, weight_of(a, b, h, i, a.m / 2, lse));
-    change.write();
+    row_change row(a, b, h, i);
+    change(row, lse, b, h, i);
+    row.write();
   });
   return status;
+}
+
+}  // namespace
+
+attest_status counts_the_middle_key_twice(asked const& a) {
+  return with_changed_rows(a, [&](row_change& row, double lse, std::int64_t b, std::int64_t h, std::int64_t i) {
+    row.add(a.m / 2, weight_of(a, b, h, i, a.m / 2, lse));
+  });
+}
+
+attest_status counts_a_key_that_is_not_there(asked const& a) {
+  return with_changed_rows(a, [](row_change& row, double lse, auto...) { row.add_weight(std::exp(-lse)); });
 }
 
 attest_status skips_blocks_20_below(asked const& a) {

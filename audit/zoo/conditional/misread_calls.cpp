@@ -1,4 +1,5 @@
 // Wrong answers that are an honest answer to another call.
+#include <cmath>
 #include <limits>
 
 #include "audit/zoo/conditional/changed_call.hpp"
@@ -36,6 +37,12 @@ attest_status ignores_the_softcap(asked const& a) {
 }
 attest_status ignores_the_scale(asked const& a) {
   return answer_to(a, [](changed_call& other) { other.call.scale = std::numeric_limits<double>::quiet_NaN(); });
+}
+attest_status half_of_d(asked const& a) {
+  return answer_to(a, [&](changed_call& other) {
+    other.q.keep(3, 0, a.d / 2), other.k.keep(3, 0, a.d / 2);
+    if (a.default_scale()) other.call.scale = 1 / std::sqrt(static_cast<double>(a.d));
+  });
 }
 attest_status diagonal_is_0(asked const& a) {
   return answer_to(a, [](changed_call& other) { other.call.diagonal = 0; });

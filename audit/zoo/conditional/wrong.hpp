@@ -27,8 +27,9 @@ wrong_answer forgets_the_last_row;    ///< the outputs of the last query are not
 // --- keys lost, doubled or skipped ---
 wrong_answer forgets_the_last_key;
 wrong_answer counts_the_middle_key_twice;
-wrong_answer skips_blocks_20_below;        ///< blocks of 64 keys that weigh less than e⁻²⁰ of the heaviest key
-wrong_answer skips_values_without_weight;  ///< a NaN in V at a key whose weight rounds to 0 does not count
+wrong_answer counts_a_key_that_is_not_there;  ///< one key more, of score 0 and a row of V that is 0
+wrong_answer skips_blocks_20_below;           ///< blocks of 64 keys that weigh less than e⁻²⁰ of the heaviest key
+wrong_answer skips_values_without_weight;     ///< a NaN in V at a key whose weight rounds to 0 does not count
 
 // --- calls misread ---
 wrong_answer ignores_the_mask;
@@ -36,6 +37,7 @@ wrong_answer ignores_the_bias;
 wrong_answer ignores_the_band;
 wrong_answer ignores_the_softcap;
 wrong_answer ignores_the_scale;  ///< 1/√d
+wrong_answer half_of_d;          ///< the scores of the first half of the columns
 wrong_answer diagonal_is_0;
 wrong_answer right_is_0;
 wrong_answer right_is_1_more;
