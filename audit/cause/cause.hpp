@@ -16,16 +16,18 @@ struct named_mistake {
   std::int64_t tried_passing = 0, contradicted = 0;
 };
 
-/// The smallest set of known mistakes that explains the most failing inputs. If only one input was tried: every mistake
-/// that explains it, since one input does not tell them apart.
+/// What explains the failing inputs that were tried, all of them: one mistake, or the smallest set of them. If only one
+/// input was tried: every mistake that explains it, since one input does not tell them apart.
 struct named_cause {
   std::vector<named_mistake>
-      mistakes;  ///< the mistake that explains the most comes first; empty: nothing known explains any input
+      mistakes;  ///< the mistake that explains the most comes first; empty: nothing explains all inputs
+  std::vector<named_mistake> partly;     ///< without a mistake above: those that explain some inputs
   std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, and that were tried
   std::int64_t failed = 0;               ///< failing inputs; time may not allow to try them all
   std::vector<std::string> unexplained;  ///< those tried that nothing explains: CHECK/CASE, in the order of the cases
-  std::string condition;                 ///< where the kernel is wrong, of the first finding where it is known
+  std::string condition;                 ///< where the kernel is wrong: of all failing inputs that were judged
   double seconds = 0;                    ///< that the search took
+  bool recorded = false;                 ///< the answers were recorded: the kernel could not be asked again
 
   /// Does each of the mistakes by itself explain the only input that was tried?
   bool is_ambiguous() const { return of == 1 && mistakes.size() > 1; }

@@ -1,6 +1,7 @@
 #include "audit/cause/cause_search.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "audit/support/sort_by.hpp"
@@ -15,9 +16,6 @@ constexpr std::size_t tried_with_all = 6;
 constexpr std::size_t most_failing = 64;
 /// Larger problems are tried after all others.
 constexpr double large = 0x1p23;
-/// If the answers use a smaller part of a contract's bound than this, the contract is a poor name for the mistake, as
-/// long as another explains as much. It certifies the answers all the same.
-constexpr double far_too_wide = 0.125;
 /// The share of the time that is for the failing cases.
 constexpr double share_of_failing = 0.75;
 constexpr std::size_t most_mistakes = 3;
@@ -29,18 +27,7 @@ struct candidate {
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::hypothesis const* hypothesis = nullptr;  ///< none: an event, or a contract
   std::vector<char> explains;
-  bool less_precise = true;  ///< of a contract: it is so throughout
-  double worst = 0;          ///< the largest error in the wrong rows, in units of its bound
   std::int64_t tried_passing = 0, contradicted = 0;
-
-  /// The order among wider bounds: of O alone, of all outputs, presets of less precision, bounds with a fitted
-  /// threshold, other presets. One of the first three that is far too wide comes after all of these.
-  int rank() const {
-    if (hypothesis && hypothesis->scope == precision_scope::fitted) return 3;
-    if (!hypothesis && !less_precise) return 4;
-    int const narrow = !hypothesis ? 2 : hypothesis->scope == precision_scope::output ? 0 : 1;
-    return narrow + (worst < far_too_wide ? 5 : 0);
-  }
 };
 
 std::int64_t count_of(std::vector<char> const& of) { return std::ranges::count(of, 1); }
@@ -55,14 +42,8 @@ class search {
   explicit search(cause_question const& asked) : asked_(asked) {
     for (event_row const& row : event_hypotheses())
       candidates_.push_back({std::string(row.name), std::string(row.sentence), hypothesis_kind::problem, nullptr, {}});
-    for (audit::hypothesis const& row : hypotheses()) {
-      if (row.name == "exp-to-2^-21")
-        for (holding_contract const& other : asked.contracts) {
-          candidates_.push_back({"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}});
-          candidates_.back().less_precise = other.less_precise;
-        }
-      candidates_.push_back({row.name, row.sentence, row.kind, &row, {}});
-    }
+    for (audit::hypothesis const& row : hypotheses())
+      if (row.kind != hypothesis_kind::precision) candidates_.push_back({row.name, row.sentence, row.kind, &row, {}});
   }
 
   std::optional<named_cause> run() {
@@ -88,18 +69,26 @@ class search {
       try_case(*failing);
     }
     if (tried_.empty()) return std::nullopt;
+    candidates_.reserve(candidates_.size() + hypotheses().size());
     std::vector<candidate*> chosen = smallest_set();
-    if (tried_.size() == 1 && !chosen.empty()) chosen = all_that_fit(*chosen.front());
+    if (explained_by(chosen) < cause_of()) {
+      add_seen_precision();
+      chosen = smallest_set();
+    }
+    bool whole = explained_by(chosen) == cause_of() && !chosen.empty();
+    if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
+    for (candidate* const each : chosen) {
+      if (!whole || chosen.size() > 1) ask_passing(*each);
+      whole = whole && (chosen.size() == 1 || each->contradicted == 0);
+    }
+    if (whole && tried_.size() == 1) chosen = all_that_fit(*chosen.front());
     named_cause cause;
-    cause.of = std::ssize(tried_), cause.failed = std::ssize(asked_.failing);
+    cause.of = cause_of(), cause.failed = std::ssize(asked_.failing), cause.explains = explained_by(chosen);
     std::vector<char> explained(tried_.size());
     for (candidate* const each : chosen) explained = united(std::move(explained), each->explains);
-    cause.explains = count_of(explained);
-    for (candidate* each : chosen) {
-      each = settled(each, chosen.size() == 1);
-      cause.mistakes.push_back(
-          {each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted});
-    }
+    for (candidate const* const each : chosen)
+      (whole ? cause.mistakes : cause.partly)
+          .push_back({each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted});
     std::vector<std::pair<std::int64_t, std::string>> left;
     for (std::size_t at = 0; at < tried_.size(); ++at)
       if (!explained[at]) left.emplace_back(tried_[at]->number, tried_[at]->full_name());
@@ -127,36 +116,64 @@ class search {
     if (right && (!answers || answers->events.empty()))
       if (auto const event = event_of(failing.classes)) note(*event);
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
-      candidate& each = candidates_[at];
-      if (each.name.starts_with("contract-")) {
-        explained[at] = holds_under(each, failing.number);
-        if (explained[at] && answers) note_worst(each, *answers);
-      }
+      candidate const& each = candidates_[at];
       if (!each.hypothesis || right) continue;
       if (tried_.size() >= tried_with_all && count_of(each.explains) == 0) continue;
       if (is_late()) return;  // a case that was tried in part is not counted
-      explained[at] = fit_of(*each.hypothesis, *answers, &each.worst) == fit::certified;
+      explained[at] = fit_of(*each.hypothesis, *answers) == fit::certified;
     }
     if (tried_.size() >= tried_with_all && std::ranges::find(explained, 1) == explained.end() && !right)
       for (std::size_t at = 0; at < candidates_.size() && !is_late(); ++at)
-        if (candidate& each = candidates_[at]; each.hypothesis)
-          explained[at] = fit_of(*each.hypothesis, *answers, &each.worst) == fit::certified;
+        if (candidate const& each = candidates_[at]; each.hypothesis)
+          explained[at] = fit_of(*each.hypothesis, *answers) == fit::certified;
     if (is_late()) return;
-    tried_.push_back(&failing);
+    tried_.push_back(&failing), answers_.push_back(std::move(answers));
     for (std::size_t at = 0; at < candidates_.size(); ++at) candidates_[at].explains.push_back(explained[at]);
   }
 
-  holding_contract const& contract_of(candidate const& each) const {
-    return *std::ranges::find(asked_.contracts, each.name.substr(9), &holding_contract::name);
+  std::int64_t cause_of() const { return std::ssize(tried_); }
+  std::int64_t explained_by(std::vector<candidate*> const& chosen) const {
+    std::vector<char> explained(tried_.size());
+    for (candidate const* const each : chosen) explained = united(std::move(explained), each->explains);
+    return count_of(explained);
   }
-  bool holds_under(candidate const& each, std::int64_t number) const {
-    return contract_of(each).cases.contains(number);
+
+  /// Is every wrong element a 0 in the place of a number below the normal ones?
+  bool is_flushed() const {
+    bool any = false;
+    for (auto const& answers : answers_)
+      for (std::size_t at = 0; answers && at < answers->calls.size(); ++at)
+        for (violation const& wrong : answers->calls[at].wrong) {
+          double const normal = std::ldexp(
+              1, problem::row_of(answers->calls[at].call.problem.type()).format.smallest_normal());
+          any = true;
+          if (wrong.got != 0 || std::max(std::abs(wrong.truth_lower), std::abs(wrong.truth_upper)) > normal) return false;
+        }
+    return any;
   }
-  /// How much of the contract's bound the wrong rows use.
-  void note_worst(candidate& each, answered_case const& answers) const {
-    for (answered_case::judged_call const& judged : answers.calls)
-      for (violation const& wrong : judged.wrong)
-        fit_of_row({{judged.call.problem, judged.call.outputs, contract_of(each).claim}}, wrong, each.worst);
+
+  /// Hypotheses about precision that were confirmed, with the failing cases that they explain.
+  void add_seen_precision() {
+    if (asked_.late(1) || std::ranges::none_of(answers_, [](auto const& one) { return one && one->is_wrong(); })) return;
+    seen_arithmetic seen = asked_.arithmetic ? asked_.arithmetic() : seen_arithmetic();
+    if (is_flushed()) seen.try_emplace("outputs-flushed");
+    for (holding_contract const& other : asked_.contracts) {
+      if (!seen.contains("contract-" + other.name)) continue;
+      candidate added{"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}};
+      for (searched_case const* const tried : tried_) added.explains.push_back(other.cases.contains(tried->number));
+      candidates_.push_back(std::move(added));
+    }
+    for (audit::hypothesis const& row : hypotheses()) {
+      if (row.kind != hypothesis_kind::precision || !confirms(seen, row)) continue;
+      candidate added{row.name, row.sentence, row.kind, &row, {}};
+      for (auto const& answers : answers_) {
+        if (asked_.late(1)) return;
+        added.explains.push_back(answers && answers->is_wrong() && fit_of(row, *answers) == fit::certified);
+      }
+      if (row.scope == precision_scope::fitted)
+        added.sentence = seen.find(row.name.starts_with("cutoff") ? "cutoff" : "exp-to")->second.sentence;
+      candidates_.push_back(std::move(added));
+    }
   }
 
   /// Greedy up to most_mistakes; then a single one, or a pair, that explains as much.
@@ -168,7 +185,7 @@ class search {
       std::int64_t most = count_of(covered);
       for (candidate& each : candidates_) {
         auto const count = count_of(united(covered, each.explains));
-        if (count > most || (best && count == most && is_preferred(each, *best))) best = &each, most = count;
+        if (count > most) best = &each, most = count;
       }
       if (!best) break;
       chosen.push_back(best), covered = united(std::move(covered), best->explains);
@@ -186,20 +203,11 @@ class search {
     return chosen;
   }
 
-  /// Is a hypothesis that explains as much, and stands behind another in the table, the better name? Of contracts that
-  /// widen the bounds of as many outputs it is the narrower one, as long as neither has a threshold that was fitted.
-  static bool is_preferred(candidate const& later, candidate const& earlier) {
-    if (later.kind != hypothesis_kind::precision || earlier.kind != hypothesis_kind::precision) return false;
-    constexpr double narrower = 1.00001;  // less is no difference
-    if (later.rank() != earlier.rank()) return later.rank() < earlier.rank();
-    return later.worst > narrower * earlier.worst;
-  }
-
-  /// Asks passing cases about a chosen mistake. If they contradict it, another mistake that explains the same cases and
-  /// that no passing case contradicts takes its place.
-  candidate* settled(candidate* chosen, bool alone) {
+  /// Asks passing cases about the mistake that explains everything. If they contradict it, another one that explains
+  /// the same cases and that no passing case contradicts takes its place.
+  candidate* settled(candidate* chosen) {
     ask_passing(*chosen);
-    if (!alone || chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;
+    if (chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;
     for (candidate& other : candidates_) {
       if (&other == chosen || other.kind == hypothesis_kind::precision || !other.hypothesis) continue;
       if (other.hypothesis->fits_answers) continue;
@@ -210,32 +218,20 @@ class search {
     return chosen;
   }
 
-  /// Is another threshold of the same bound among them? The table has the narrowest first.
-  static bool has_narrower(std::vector<candidate*> const& fits, candidate const& wider) {
-    if (!wider.hypothesis || wider.hypothesis->scope != precision_scope::fitted) return false;
-    std::string const same = wider.name.substr(0, wider.name.rfind('-'));
-    return std::ranges::any_of(fits, [&](candidate const* each) { return each->name.starts_with(same); });
-  }
-
-  /// For one failing case: the chosen mistake, and the others of its sort that explain it as well. Among problems and
-  /// conventions, mistakes that a passing case contradicts are left out unless all are contradicted. Among wider
-  /// bounds, the far too wide are left out, and of bounds with a threshold all except the narrowest.
+  /// For one failing case: the chosen mistake, and the others that explain it as well. Mistakes that a passing case
+  /// contradicts are left out unless all are contradicted.
   std::vector<candidate*> all_that_fit(candidate& chosen) {
-    bool const is_event = !chosen.hypothesis && chosen.kind != hypothesis_kind::precision;
-    if (is_event) return {&chosen};  // it was seen
-    bool const precise = chosen.kind == hypothesis_kind::precision;
+    if (!chosen.hypothesis || chosen.kind == hypothesis_kind::precision) return {&chosen};  // it was seen
     std::vector<candidate*> fits, uncontradicted;
     for (candidate& each : candidates_) {
-      bool const alike = precise == (each.kind == hypothesis_kind::precision) && (precise || each.hypothesis);
+      bool const alike = each.kind != hypothesis_kind::precision && each.hypothesis;
       bool const fitted = each.hypothesis && each.hypothesis->fits_answers;
-      bool const wide = precise && (each.worst < far_too_wide || has_narrower(fits, each));
-      if (&each != &chosen && (!alike || fitted || wide || each.explains.front() == 0)) continue;
+      if (&each != &chosen && (!alike || fitted || each.explains.front() == 0)) continue;
       ask_passing(each);
       fits.push_back(&each);
       if (each.contradicted == 0) uncontradicted.push_back(&each);
     }
-    if (precise) std::ranges::swap(fits.front(), *std::ranges::find(fits, &chosen));
-    return uncontradicted.empty() || precise ? fits : uncontradicted;
+    return uncontradicted.empty() ? fits : uncontradicted;
   }
 
   void ask_passing(candidate& about) {
@@ -256,6 +252,7 @@ class search {
   cause_question const& asked_;
   std::vector<candidate> candidates_;
   std::vector<searched_case const*> tried_;
+  std::vector<std::optional<answered_case>> answers_;  ///< of the cases that were tried
   std::map<std::int64_t, std::optional<answered_case>> passing_;
 };
 

@@ -1,5 +1,6 @@
-// The search for the cause of failing inputs: every hypothesis is tried as the problem, or the contract, that the
-// recorded answers may satisfy, by the judge of ordinary answers.
+// The search for the cause of failing inputs: every hypothesis is tried as the problem that the answers may satisfy, by
+// the judge of ordinary answers. A wider bound is no cause by itself: right answers satisfy it too. Hypotheses about
+// precision are tried only if rows of chosen scores confirmed them (score_rows.hpp).
 #pragma once
 
 #include <functional>
@@ -11,6 +12,7 @@
 #include "audit/cause/cause.hpp"
 #include "audit/cause/fit.hpp"
 #include "audit/cause/hypotheses/hypothesis.hpp"
+#include "audit/cause/score_rows.hpp"
 
 namespace attest::audit {
 
@@ -27,7 +29,6 @@ struct searched_case {
 struct holding_contract {
   std::string name, sentence;
   contract claim;
-  bool less_precise = true;      ///< throughout; false: it allows another thing
   std::set<std::int64_t> cases;  ///< the numbers of the cases that are certified by it
 };
 
@@ -44,10 +45,14 @@ struct cause_question {
   std::function<double(searched_case const&)> products;
   /// Is this share of the time over?
   std::function<bool(double share)> late;
+  /// What was seen of the kernel's arithmetic, asked once and only if no other hypothesis explains everything; none:
+  /// nothing is known of it.
+  std::function<seen_arithmetic()> arithmetic = {};
 };
 
-/// The smallest set of hypotheses that explains the most failing cases, with what passing cases say of them; where one
-/// failing case alone was tried, all hypotheses of a sort that explain it.
+/// The smallest set of hypotheses that explains all failing cases that were tried, with what passing cases say of them;
+/// where one failing case alone was tried, all hypotheses that explain it. A set of several is one only if no passing
+/// case contradicts any of them. Without such a set: the hypotheses that explain the most, as `partly`.
 /// Ensures   the same result for the same answers, where it is not late before the end
 std::optional<named_cause> find_cause(cause_question const& asked);
 

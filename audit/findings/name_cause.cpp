@@ -1,11 +1,14 @@
 #include "audit/findings/name_cause.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/judge/cross_call.hpp"
@@ -13,6 +16,7 @@
 #include "audit/report/cause_words.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/multiplications.hpp"
+#include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
@@ -115,6 +119,24 @@ class asking {
     return answers;
   }
 
+  /// What rows of chosen scores show, in small calls of its domain.
+  seen_arithmetic arithmetic() {
+    std::vector<problem::sizes> shapes;
+    for (auto const& [n, m, d] : {std::array<std::int64_t, 3>{32, 64, 64}, {8, 32, 16}, {64, 128, 128}, {1, 64, 64}}) {
+      call_form form;
+      form.size = {.b = 1, .hq = 1, .hk = 1, .n = n, .m = m, .d = d, .dv = d};
+      keep_to(limits_.domain, form);
+      shapes.push_back(form.size);
+    }
+    return read_arithmetic(
+        options_.claim->type, shapes, [&](owned_problem const& problem) -> std::optional<owned_outputs> {
+          if (late() || !kernel_.session()) return std::nullopt;
+          auto ran = kernel_.session()->run(problem, 0, placement::end);
+          if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+          return std::move(ran.value().outputs);
+        });
+  }
+
   bool concerns(searched_case const& which, hypothesis const& tried) {
     auto const made = plan_.make(which.check, which.name, limits_);
     if (!made || !is_tried(made->problem)) return false;
@@ -144,7 +166,7 @@ std::vector<holding_contract> contracts_of(report const& of) {
       contract preset = *find_contract(name);
       if (!of.contracts.empty()) preset.conventions = of.contracts.front().conventions;
       contracts.push_back({name, fmt::format("it would be certified under contract {} ({})", name, wider->allows),
-                           std::move(preset), wider->less_precise, std::move(numbers)});
+                           std::move(preset), std::move(numbers)});
     }
   return contracts;
 }
@@ -156,8 +178,34 @@ std::vector<searched_case> failing_of(report const& of) {
   return spread_over_checks(std::move(cases));
 }
 
+/// What recorded answers show by their bits: an O of float32 or float64 whose every element has the bits of a 16-bit
+/// type.
+seen_arithmetic bits_of(std::vector<recorded_case> const& cases) {
+  constexpr std::int64_t least_elements = 256;
+  seen_arithmetic seen;
+  for (auto const type : {problem::element_type::bf16, problem::element_type::f16}) {
+    problem::binary_format const& format = problem::row_of(type).format;
+    std::int64_t elements = 0;
+    bool all = true;
+    for (recorded_case const& each : cases)
+      for (auto const& outputs : each.outputs) {
+        if (!outputs || !outputs->o || problem::size_of(outputs->o->type) < 4) continue;
+        std::size_t const count = outputs->o->bytes.size() / problem::size_of(outputs->o->type);
+        for (std::size_t at = 0; all && at < count; ++at) {
+          double const x = load(*outputs->o, at);
+          if (!std::isfinite(x) || x == 0) continue;
+          ++elements, all = rounded_to(x, format) == x;
+        }
+      }
+    if (!all || elements < least_elements) continue;
+    seen.try_emplace(fmt::format("outputs-in-{}", problem::name_of(type)));
+    seen.try_emplace(fmt::format("outputs-cut-to-{}", problem::name_of(type)));
+  }
+  return seen;
+}
+
 /// Runs the search, and keeps what it found.
-void search(cause_question asked, clock::time_point until, report& into) {
+void search(cause_question asked, bool recorded, clock::time_point until, report& into) {
   auto const begun = clock::now();
   asked.failing = failing_of(into), asked.contracts = contracts_of(into);
   std::optional<named_cause> cause;
@@ -166,6 +214,7 @@ void search(cause_question asked, clock::time_point until, report& into) {
   if (asked.failing.empty()) return;
   [[maybe_unused]] bool const cut = interruptible(late, [&] { cause = find_cause(asked); });
   if (!cause) return;
+  cause->recorded = recorded;
   cause->seconds = std::chrono::duration<double>(std::min(clock::now(), until) - begun).count();
   into.cause = std::move(cause);
   put_unexplained_first(into);
@@ -197,7 +246,8 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
   asked.concerns = [&](searched_case const& which, hypothesis const& tried) { return ask.concerns(which, tried); };
   asked.products = [&](searched_case const& which) { return ask.products(which); };
   asked.late = [&](double share) { return ask.late(share); };
-  search(std::move(asked), until, into);
+  asked.arithmetic = [&] { return ask.arithmetic(); };
+  search(std::move(asked), false, until, into);
 }
 
 void name_recorded_cause(std::vector<recorded_case> const& cases,
@@ -233,7 +283,8 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
   asked.late = [&, begun = clock::now()](double share) {
     return stopped() || clock::now() >= part_of(begun, until, share);
   };
-  search(std::move(asked), until, into);
+  asked.arithmetic = [&] { return bits_of(cases); };
+  search(std::move(asked), true, until, into);
 }
 
 }  // namespace attest::audit

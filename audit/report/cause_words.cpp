@@ -36,12 +36,11 @@ std::string explained_inputs(named_cause const& cause) {
   return fmt::format("{} of {} failing inputs{}", grouped(cause.explains), grouped(cause.of), tried_of_all(cause));
 }
 
-/// ", but not everywhere: …" if inputs that pass contradict a mistake.
+/// " (1 other input, whose answer it would change, is right)" if inputs that pass contradict a mistake.
 std::string contradiction_of(named_mistake const& mistake) {
   if (mistake.contradicted == 0) return "";
-  if (mistake.contradicted == 1) return ", but not everywhere: 1 other input, whose answer it would change, is right";
-  return fmt::format(", but not everywhere: {} other inputs, whose answers it would change, are right",
-                     grouped(mistake.contradicted));
+  if (mistake.contradicted == 1) return " (1 other input, whose answer it would change, is right)";
+  return fmt::format(" ({} other inputs, whose answers it would change, are right)", grouped(mistake.contradicted));
 }
 
 /// Each mistake with the number of inputs that it explains, if there are several.
@@ -62,6 +61,9 @@ std::string words_of_fitting(named_cause const& cause) {
                      each.size() < cause.mistakes.size() ? ", among them" : "", fmt::join(each, "; "));
 }
 
+/// "all of " where mistakes explain some.
+std::string all_of(named_cause const& cause) { return cause.partly.empty() || cause.of == 1 ? "" : "all of "; }
+
 void add_to(std::vector<named_mistake>& all, named_mistake const& mistake) {
   auto const at = std::ranges::find(all, mistake.name, &named_mistake::name);
   if (at == all.end()) {
@@ -75,13 +77,14 @@ void add_to(std::vector<named_mistake>& all, named_mistake const& mistake) {
 }  // namespace
 
 std::string sentence_of(named_cause const& cause) {
-  if (cause.mistakes.empty()) return fmt::format("no known mistake explains {}", tried_inputs(cause));
+  if (cause.mistakes.empty()) return fmt::format("no known mistake explains {}{}", all_of(cause), tried_inputs(cause));
   if (cause.is_ambiguous()) return words_of_fitting(cause);
   std::size_t const count = cause.mistakes.size();
-  if (2 * cause.explains < cause.of)
-    return fmt::format("no known mistake explains most of {}; in {} of them the answers fit {}: {}",
-                       tried_inputs(cause), grouped(cause.explains), count == 1 ? "a known mistake" : "known mistakes",
-                       words_of(cause.mistakes));
+  bool const somewhere = count == 1 && cause.mistakes.front().contradicted > 0;
+  if (cause.recorded || somewhere)
+    return fmt::format("the {}answers to {} are those of {}: {}", cause.recorded ? "recorded " : "",
+                       cause.of == 1 ? tried_inputs(cause) : "all of " + tried_inputs(cause),
+                       count == 1 ? "one mistake" : fmt::format("{} mistakes", count), words_of(cause.mistakes));
   return fmt::format("{} {}: {}", count == 1 ? "one mistake explains" : fmt::format("{} mistakes explain", count),
                      explained_inputs(cause), words_of(cause.mistakes));
 }
@@ -89,7 +92,10 @@ std::string sentence_of(named_cause const& cause) {
 std::vector<std::string> lines_of(named_cause const& cause) {
   std::vector<std::string> lines{sentence_of(cause)};
   if (!cause.condition.empty()) lines.push_back(cause.condition);
-  if (cause.mistakes.empty() || cause.unexplained.empty()) return lines;
+  for (named_mistake const& mistake : cause.partly)
+    lines.push_back(fmt::format("in {} of them the answers are also those of a kernel with this mistake: {}{}",
+                                grouped(mistake.explains), mistake.sentence, contradiction_of(mistake)));
+  if ((cause.mistakes.empty() && cause.partly.empty()) || cause.unexplained.empty()) return lines;
   std::vector<std::string> const shown(
       cause.unexplained.begin(),
       std::next(cause.unexplained.begin(), std::min<std::ptrdiff_t>(std::ssize(cause.unexplained), named_unexplained)));
@@ -101,7 +107,7 @@ std::vector<std::string> lines_of(named_cause const& cause) {
 }
 
 void put_unexplained_first(report& of) {
-  if (!of.cause || of.cause->mistakes.empty()) return;
+  if (!of.cause || (of.cause->mistakes.empty() && of.cause->partly.empty())) return;
   std::set<std::string> const left(of.cause->unexplained.begin(), of.cause->unexplained.end());
   auto const rank = [&](finding const& f) {
     return f.waived ? 2 : left.contains(fmt::format("{}/{}", f.check, f.case_name)) ? 0 : 1;
@@ -111,17 +117,25 @@ void put_unexplained_first(report& of) {
 
 json cause_json(report const& of) {
   if (!of.cause) return json();
-  json mistakes = json::array();
-  for (named_mistake const& mistake : of.cause->mistakes)
-    mistakes.push_back({{"name", mistake.name},
-                        {"sentence", mistake.sentence},
-                        {"explains", mistake.explains},
-                        {"tried_passing", mistake.tried_passing},
-                        {"contradicted", mistake.contradicted}});
-  return {{"sentence", sentence_of(*of.cause)},   {"condition", of.cause->condition},
-          {"explains", of.cause->explains},       {"of", of.cause->of},
-          {"failed", of.cause->failed},           {"hypotheses", std::move(mistakes)},
-          {"unexplained", of.cause->unexplained}, {"seconds", of.cause->seconds}};
+  auto const list_of = [](std::vector<named_mistake> const& named) {
+    json mistakes = json::array();
+    for (named_mistake const& mistake : named)
+      mistakes.push_back({{"name", mistake.name},
+                          {"sentence", mistake.sentence},
+                          {"explains", mistake.explains},
+                          {"tried_passing", mistake.tried_passing},
+                          {"contradicted", mistake.contradicted}});
+    return mistakes;
+  };
+  return {{"sentence", sentence_of(*of.cause)},
+          {"condition", of.cause->condition},
+          {"explains", of.cause->explains},
+          {"of", of.cause->of},
+          {"failed", of.cause->failed},
+          {"hypotheses", list_of(of.cause->mistakes)},
+          {"partial", list_of(of.cause->partly)},
+          {"unexplained", of.cause->unexplained},
+          {"seconds", of.cause->seconds}};
 }
 
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
@@ -133,6 +147,8 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
     if (!shard.cause) return std::nullopt;
     named_cause const& part = *shard.cause;
     named_cause& into = all ? *all : all.emplace();
+    into.recorded = into.recorded || part.recorded;
+    for (named_mistake const& mistake : part.partly) add_to(into.partly, mistake);
     into.explains += part.explains, into.of += part.of, into.failed += part.failed, into.seconds += part.seconds;
     if (into.condition.empty()) into.condition = part.condition;
     into.unexplained.insert(into.unexplained.end(), part.unexplained.begin(), part.unexplained.end());
@@ -151,7 +167,14 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
              }));
   }
   // Mistakes that explain equally much stay in the order in which they came.
-  sort_by(all->mistakes, [](named_mistake const& mistake) { return -mistake.explains; });
+  // Mistakes that leave inputs of some shard open, or that a passing input contradicts beside others, explain a part.
+  bool const contradicted = std::ranges::any_of(all->mistakes, [](auto const& one) { return one.contradicted > 0; });
+  if (all->explains < all->of || !all->partly.empty() || (contradicted && all->mistakes.size() > 1)) {
+    for (named_mistake const& mistake : all->mistakes) add_to(all->partly, mistake);
+    all->mistakes.clear();
+  }
+  for (auto* const list : {&all->mistakes, &all->partly})
+    sort_by(*list, [](named_mistake const& mistake) { return -mistake.explains; });
   return all;
 }
 

@@ -77,17 +77,19 @@ std::optional<problem::error> run_to_end(audit_options const& options, specimen_
 /// The table of the causes, and how many of them are the planted ones.
 std::string causes_text(selftest_report const& selftest) {
   std::string text = fmt::format("\n{:<34}{:<6}{:>6}  {}\n", "mutant", "named", "s", "cause");
-  std::int64_t named = 0, mutants = 0;
+  std::int64_t named = 0, mutants = 0, falsely = 0;
   for (specimen_result const& tested : selftest.results) {
     if (tested.specimen->is_honest() || tested.unfinished) continue;
     ++mutants, named += tested.is_named();
+    falsely += !tested.is_named() && tested.cause && !tested.cause->mistakes.empty();
     text += fmt::format("{:<34}{:<6}{:>6.1f}  {}\n", tested.specimen->name, tested.is_named() ? "yes" : "NO",
                         tested.cause ? tested.cause->seconds : 0,
                         tested.cause ? sentence_of(*tested.cause) : "no cause was searched for");
   }
   if (mutants == 0) return "";
-  return text + fmt::format("\nthe cause names the planted mistake of {} of {} mutants ({:.1f} %)\n", named, mutants,
-                            100.0 * static_cast<double>(named) / static_cast<double>(mutants));
+  return text + fmt::format(
+                    "\nthe cause names the planted mistake of {} of {} mutants ({:.1f} %), and another one of {}\n",
+                    named, mutants, 100.0 * static_cast<double>(named) / static_cast<double>(mutants), falsely);
 }
 
 }  // namespace

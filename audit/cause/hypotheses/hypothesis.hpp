@@ -58,6 +58,7 @@ struct hypothesis {
   audit::supposition suppose;
   precision_scope scope = precision_scope::all;
   std::optional<plain_mistake> plain{};
+  double threshold = 0;  ///< of precision_scope::fitted
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
 };

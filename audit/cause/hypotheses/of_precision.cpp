@@ -84,12 +84,14 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
   scope = precision_scope::fitted;
   for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6})
     add(fmt::format("exp-to-2^-{}", digits), fmt::format("exp has errors up to 2^-{} of its value", digits),
-        [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); });
+        [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); }),
+        to.back().threshold = power_of_two(-digits);
   for (double const cutoff : {86.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 25.0, 20.0, 17.0, 15.0, 13.8,
                               12.0, 11.0, 10.0, 9.0,  8.0,  7.0,  6.0,  5.0,  4.0,  3.0,  2.0,  1.38})
     add(fmt::format("cutoff-{:g}", cutoff),
         fmt::format("weights below e^-{:g} of the largest are dropped, or wrong", cutoff),
-        [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); });
+        [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); }),
+        to.back().threshold = cutoff;
   scope = precision_scope::all;
   for (narrow_format const& format : formats) {
     add(fmt::format("scores-in-{}", format.name), fmt::format("scores are stored in {}", format.name),
