@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "audit/support/sort_by.hpp"
 
@@ -77,6 +78,11 @@ class search {
     }
     bool whole = explained_by(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
+    if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
+      add_seen_precision();
+      for (candidate& each : candidates_)
+        if (each.kind == hypothesis_kind::precision && count_of(each.explains) == cause_of()) chosen = {&each};
+    }
     for (candidate* const each : chosen) {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
@@ -154,7 +160,7 @@ class search {
 
   /// Hypotheses about precision that were confirmed, with the failing cases that they explain.
   void add_seen_precision() {
-    if (asked_.late(1) || std::ranges::none_of(answers_, [](auto const& one) { return one && one->is_wrong(); })) return;
+    if (asked_.late(1) || std::exchange(knows_arithmetic_, true) || std::ranges::none_of(answers_, [](auto const& one) { return one && one->is_wrong(); })) return;
     seen_arithmetic seen = asked_.arithmetic ? asked_.arithmetic() : seen_arithmetic();
     if (is_flushed()) seen.try_emplace("outputs-flushed");
     for (holding_contract const& other : asked_.contracts) {
@@ -169,6 +175,12 @@ class search {
       for (auto const& answers : answers_) {
         if (asked_.late(1)) return;
         added.explains.push_back(answers && answers->is_wrong() && fit_of(row, *answers) == fit::certified);
+      }
+      // The same step, rounded more often, is no other mistake.
+      auto const once = std::ranges::find(candidates_, row.name.substr(0, row.name.find("-x")), &candidate::name);
+      if (once != candidates_.end()) {
+        once->explains = united(std::move(once->explains), added.explains);
+        continue;
       }
       if (row.scope == precision_scope::fitted)
         added.sentence = seen.find(row.name.starts_with("cutoff") ? "cutoff" : "exp-to")->second.sentence;
@@ -254,6 +266,7 @@ class search {
   std::vector<searched_case const*> tried_;
   std::vector<std::optional<answered_case>> answers_;  ///< of the cases that were tried
   std::map<std::int64_t, std::optional<answered_case>> passing_;
+  bool knows_arithmetic_ = false;
 };
 
 }  // namespace

@@ -194,6 +194,7 @@ std::vector<arithmetic> wrong_ones(problem::element_type type) {
       add("weights-cut-to-{}", [&](auto& made) { made.weights = cut; });
       if (problem::size_of(type) > 2 || own) add("outputs-cut-to-{}", [&](auto& made) { made.outputs = cut; });
       add("sum-of-{}-weights", [&](auto& made) { made.weights = made.summed = nearest; });
+      add("sum-of-{}-weights", [&](auto& made) { made.summed = nearest; });
       for (bool const base_2 : {false, true}) {
         add("scores-in-{}", [&](auto& made) { made.scores = nearest, made.base_2 = base_2; });
         add("scores-and-sums-in-{}", [&](auto& made) { made.scores = made.sums = nearest, made.base_2 = base_2; });
@@ -224,9 +225,9 @@ void read_cut_off(rows_read const& from, double unit, seen_arithmetic& into) {
     if (std::abs(row.got[1] / row.got[0] - weight) > 16 * off * weight) return;
     last = std::max(last, row.apart());
   }
-  if (first == largest || last >= first || std::exp(-first) < 0x1p-100) return;
+  if (first == largest || last >= first || std::exp(-first) < 0x1p-122) return;
   into["cutoff"] = {fmt::format("weights below e^-x of the largest are 0, with x between {:.4g} and {:.4g}", last, first),
-                    last};
+                    first};
 }
 
 /// An exponential that is off: it depends on the distance alone, and the weights sum to 1.
@@ -254,12 +255,12 @@ void read_exp(rows_read const& from, double unit, seen_arithmetic& into) {
 }  // namespace
 
 bool confirms(seen_arithmetic const& seen, hypothesis const& tried) {
-  if (tried.scope != precision_scope::fitted) return seen.contains(tried.name);
+  if (tried.scope != precision_scope::fitted) return seen.contains(tried.name.substr(0, tried.name.find("-x")));
   bool const cuts = tried.name.starts_with("cutoff");
   auto const read = seen.find(cuts ? "cutoff" : "exp-to");
   if (read == seen.end()) return false;
   double const number = read->second.number;
-  return cuts ? tried.threshold <= number + 0.5 && tried.threshold >= number / 2 - 1
+  return cuts ? tried.threshold <= number && tried.threshold >= number / 2 - 1
               : tried.threshold >= number / 2 && tried.threshold <= 16 * number;
 }
 
@@ -284,8 +285,10 @@ seen_arithmetic read_arithmetic(problem::element_type type, std::span<problem::s
     if (type == problem::element_type::f64 && from.fits({}, half_unit_f32))
       seen.try_emplace(are_floats(from.rows()) ? "contract-f64-in-f32" : "exp-of-float");
     if (seen.empty() && problem::size_of(type) > 2) {
-      read_cut_off(from, unit, seen);
-      if (seen.empty()) read_exp(from, unit, seen);
+      for (double const either : {unit, half_unit_f32}) {
+        if (seen.empty()) read_cut_off(from, either, seen);
+        if (seen.empty()) read_exp(from, either, seen);
+      }
     }
     return seen;
   }

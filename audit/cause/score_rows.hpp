@@ -19,7 +19,7 @@ using problem_asker = std::function<std::optional<owned_outputs>(owned_problem c
 
 struct seen_step {
   std::string sentence = {};  ///< with the numbers that were read; empty: the sentence of the hypothesis holds
-  double number = 0;          ///< of "cutoff": the largest distance with a weight; of "exp-to": the largest error
+  double number = 0;          ///< of "cutoff": the least distance without a weight; of "exp-to": the largest error
 };
 
 /// Hypotheses about precision that the rows confirm, by name; "cutoff" and "exp-to" stand for all their thresholds.

@@ -40,8 +40,12 @@ void round_scores(kernel_model& m, narrow_format const& to) {
   m.s_limit = std::min(m.s_limit, power_of_two(to.format.above_largest()) * (1 - to.unit() / 2));
 }
 /// O and l are rounded between blocks of keys. A rounding of l, or of a sum of weights and values, is no larger than
-/// one of each weight, which the model has as an error of exp.
-void round_sums(kernel_model& m, narrow_format const& to) { m.eps = std::max(m.eps, to.unit()); }
+/// one of each weight: the model has those of both as errors of exp, and those of O alone as roundings of weights.
+void round_sums(kernel_model& m, narrow_format const& to, double roundings = 1) {
+  m.eps = std::max(m.eps, roundings * to.unit());
+  m.u_p = std::max(m.u_p, roundings * to.unit()), m.omega_p = std::max(m.omega_p, to.underflow());
+  m.p_normalised = problem::normalised_first::unknown;
+}
 
 }  // namespace
 
@@ -77,7 +81,7 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
     add(fmt::format("sum-of-{}-weights", format.name),
         fmt::format("the sum of the weights adds up weights rounded to {}", format.name), [=](kernel_model& m) {
           round_weights(m, format, format.unit());
-          m.p_shared = true;
+          m.eps = std::max(m.eps, format.unit());  // of the LSE
         });
   add("exp-of-float", "exp has the precision of float32",
       [](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-23)), m.x0 = std::min(m.x0, 80.0); });
@@ -102,6 +106,13 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
     add(fmt::format("scores-and-sums-in-{}", format.name),
         fmt::format("scores, and O and l between blocks of keys, are rounded to {}", format.name),
         [=](kernel_model& m) { round_scores(m, format), round_sums(m, format); });
+    // More blocks, more roundings.
+    for (int const roundings : {2, 4}) {
+      add(fmt::format("sums-in-{}-x{}", format.name, roundings), "",
+          [=](kernel_model& m) { round_sums(m, format, roundings); });
+      add(fmt::format("scores-and-sums-in-{}-x{}", format.name, roundings), "",
+          [=](kernel_model& m) { round_scores(m, format), round_sums(m, format, roundings); });
+    }
   }
 }
 
