@@ -8,11 +8,14 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/terminal.hpp"
 #include "audit/report/file/json_write.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
+#include "audit/report/screen.hpp"
 #include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"
+#include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -24,6 +27,12 @@ void report_files::declare(CLI::App& command) {
   command.add_option("--json", json_, "write the report as JSON to FILE; - is standard output")->type_name("FILE");
   command.add_option("--junit", junit_, "write the report as JUnit XML to FILE or -")->type_name("FILE");
   command.add_option("--report", page_, "write the report as one HTML page to FILE or -")->type_name("FILE");
+  auto* const verbose = command.add_flag("--verbose", verbose_, "all checks, findings and notes, not one screen");
+  command.add_flag("--quiet", quiet_, "the verdict in one line")->excludes(verbose);
+  command.add_option("--color", colour_, "auto: colour on a terminal, unless NO_COLOR is set; always; never")
+      ->check(one_of({"auto", "always", "never"}))
+      ->type_name("WHEN")
+      ->capture_default_str();
 }
 
 std::optional<error> report_files::open(std::vector<std::filesystem::path> const& inputs) {
@@ -35,6 +44,15 @@ std::optional<error> report_files::open(std::vector<std::filesystem::path> const
   return text ? std::nullopt : std::optional(text.why());
 }
 
+/// One screen, or what --verbose and --quiet ask for. Only colours command the terminal.
+std::string report_files::text_of(std::span<report const> all) const {
+  if (verbose_) return printable_lines(as_text(all));
+  if (!quiet_) return as_screen(all, screen_of_output(colour_));
+  std::string text;
+  for (report const& of : all) text += (all.size() > 1 ? of.kernel + ": " : "") + verdict_sentence(of) + '\n';
+  return printable_lines(text);
+}
+
 int report_files::write(std::span<report const> all, std::string const& json) const {
   std::string failed;
   auto const take = [&](std::optional<error> const& why) {
@@ -43,7 +61,7 @@ int report_files::write(std::span<report const> all, std::string const& json) co
   auto const save = [&](std::string_view option, auto const& content) {
     if (opened_.has(option)) take(opened_.write(option, std::as_bytes(std::span<char const>(content()))));
   };
-  if (opened_.takes_text()) take(write_text(as_text(all)));
+  if (opened_.takes_text()) take(write_screen(text_of(all)));
   save("--json", [&]() -> std::string const& { return json; });
   save("--junit", [&] { return as_junit(all); });
   save("--report", [&] { return as_html(all); });

@@ -20,7 +20,7 @@ namespace attest::audit {
 /// The files to which a report is written, in addition to standard output.
 class report_files {
  public:
-  /// Adds --json, --junit and --report.
+  /// Adds --json, --junit and --report, and how much text goes to standard output.
   void declare(CLI::App& command);
 
   /// Finds and tries the files before the command's work, as outputs::open does.
@@ -37,7 +37,10 @@ class report_files {
   int write(std::span<report const> all, std::string const& json) const;
 
  private:
-  std::string json_, junit_, page_;
+  std::string text_of(std::span<report const> all) const;
+
+  std::string json_, junit_, page_, colour_ = "auto";
+  bool verbose_ = false, quiet_ = false;
   outputs opened_;
 };
 

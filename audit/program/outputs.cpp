@@ -66,11 +66,12 @@ std::optional<error> outputs::write(std::string_view option, std::span<std::byte
   return std::nullopt;
 }
 
-std::optional<error> write_text(std::string_view text) {
+std::optional<error> write_text(std::string_view text) { return write_screen(printable_lines(text)); }
+
+std::optional<error> write_screen(std::string_view text) {
   if (text.empty()) return std::nullopt;
   auto const output = output_file::open(standard_stream);
-  std::string const safe = printable_lines(text);
-  return output ? output.value().write(std::as_bytes(std::span(safe))) : std::optional(output.why());
+  return output ? output.value().write(std::as_bytes(std::span(text))) : std::optional(output.why());
 }
 
 }  // namespace attest::audit

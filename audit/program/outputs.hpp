@@ -44,4 +44,7 @@ class outputs {
 /// Writes text to standard output, except characters that would command a terminal: printable_lines().
 std::optional<problem::error> write_text(std::string_view text);
 
+/// Writes text whose characters may command a terminal, such as the colours of as_screen().
+std::optional<problem::error> write_screen(std::string_view text);
+
 }  // namespace attest::audit

@@ -18,10 +18,16 @@ namespace {
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may set it");
 
-/// The width of the terminal behind standard error, if it tells.
-std::size_t columns() {
+/// The width of the terminal behind a descriptor, if it tells.
+std::size_t columns_of(int descriptor, std::size_t otherwise) {
   winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+  return ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : otherwise;
+}
+
+/// Does the descriptor lead to a terminal that knows control sequences?
+bool takes_control_sequences(int descriptor) {
+  char const* const terminal = std::getenv("TERM");
+  return isatty(descriptor) != 0 && terminal && *terminal && std::string_view(terminal) != "dumb";
 }
 
 /// The first `most` characters of UTF-8.
@@ -53,10 +59,13 @@ std::atomic<bool> const& listen_for_interrupts() {
   return interrupted;
 }
 
-progress_line::progress_line() {
-  char const* const terminal = std::getenv("TERM");
-  shown_ = isatty(STDERR_FILENO) != 0 && terminal && *terminal && std::string_view(terminal) != "dumb";
+screen_form screen_of_output(std::string_view colour) {
+  char const* const without = std::getenv("NO_COLOR");
+  bool const by_itself = takes_control_sequences(STDOUT_FILENO) && (!without || !*without);
+  return {columns_of(STDOUT_FILENO, 100), colour == "always" || (colour == "auto" && by_itself)};
 }
+
+progress_line::progress_line() { shown_ = takes_control_sequences(STDERR_FILENO); }
 
 void progress_line::operator()(std::int64_t done, std::int64_t all, std::string const& next) {
   if (!shown_ || all == 1) return;
@@ -68,7 +77,8 @@ void progress_line::operator()(std::int64_t done, std::int64_t all, std::string 
   std::string left =
       done > 5 ? fmt::format(", {:.0f} s left", spent / static_cast<double>(done) * static_cast<double>(all - done))
                : "";
-  fmt::print(stderr, "\r\033[K{}", cut(fmt::format("[{}/{}] {}{}", done, all, printable(next), left), columns() - 1));
+  fmt::print(stderr, "\r\033[K{}",
+             cut(fmt::format("[{}/{}] {}{}", done, all, printable(next), left), columns_of(STDERR_FILENO, 80) - 1));
   std::fflush(stderr);
 }
 

@@ -5,6 +5,9 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
+
+#include "audit/report/screen.hpp"
 
 namespace attest::audit {
 
@@ -15,6 +18,10 @@ void prepare_streams();
 /// From now on the first SIGINT, SIGTERM, SIGXCPU (the soft limit of processor time) or SIGHUP (except under nohup)
 /// sets the flag. Then a command can end with a report of the facts so far. The second signal ends the program.
 std::atomic<bool> const& listen_for_interrupts();
+
+/// The columns of the terminal behind standard output, or 100; colour by --color ("auto", "always", "never") and
+/// NO_COLOR.
+screen_form screen_of_output(std::string_view colour);
 
 /// A line on standard error, if that is a terminal with control sequences (TERM is set, and not "dumb"): the current
 /// step, and the time left, at most as wide as the terminal. A single step shows no line.

@@ -45,6 +45,7 @@ class audit_session {
     return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
   }
   problem::result<std::string> take_all();
+  std::int64_t expected_cases(std::int64_t done) const;
   void not_drawn(std::int64_t made);
   void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);

@@ -89,6 +89,21 @@ std::string audit_session::why_stopped() const {
   return "";
 }
 
+/// The number of all cases, for the progress; more than `done`. If the clock ends the draws, by the speed so far.
+std::int64_t audit_session::expected_cases(std::int64_t done) const {
+  std::int64_t all = std::max(std::ssize(plan_.fixed), done + 1);
+  if (!plan_.draws || nothing_to_draw_ || hurried_) return all;
+  if (options_.draws)
+    return std::max(all, std::ssize(plan_.fixed) + *options_.draws / (options_.part ? options_.part->of : 1));
+  if (options_.part) return all;
+  using real_seconds = std::chrono::duration<double>;
+  double const left = real_seconds(options_.draws_until() - clock::now()).count(),
+               spent = real_seconds(clock::now() - options_.begun).count();
+  if (left > 0 && spent > 0)
+    all = std::max(all, done + 1 + static_cast<std::int64_t>(static_cast<double>(done) * left / spent));
+  return all;
+}
+
 /// Takes the cases of the fixed part, then the draws. Returns why it ended before the last case of the fixed part, or
 /// nothing.
 problem::result<std::string> audit_session::take_all() {
@@ -96,9 +111,9 @@ problem::result<std::string> audit_session::take_all() {
   std::size_t const fixed = plan_.fixed.size();
   std::size_t done = 0;
   for (; stopped.empty(); ++done) {
-    auto const all = static_cast<std::int64_t>(std::max(fixed, done + 1));
     bool const is_draw = done >= fixed;
-    options_.on_progress(static_cast<std::int64_t>(done), all, is_draw ? "draws" : plan_.fixed[done].full_name());
+    options_.on_progress(static_cast<std::int64_t>(done), expected_cases(static_cast<std::int64_t>(done)),
+                         is_draw ? "draws" : plan_.fixed[done].full_name());
     auto asked = pool_.wait(done);
     if (!asked) break;
     if (!asked->result) return asked->result.why();

@@ -191,7 +191,7 @@ def tried(name, user, namespaces, home):
                 said = json.load(file)
             verdict = {RIGHT: "certified", WRONG: "refuted", UNDECIDED: "undecided"}[ran.returncode]
             text = json.dumps(said["findings"])
-            if said["verdict"] != verdict or out.count("\nCERTIFIED: ") != (verdict == "certified"):
+            if said["verdict"] != verdict or out.count("\nCERTIFIED ") != (verdict == "certified"):
                 faults.append(f"exit status {ran.returncode}, the report says {said['verdict']}")
         except (OSError, ValueError, KeyError) as why:
             faults.append(f"no report: {why!r}")

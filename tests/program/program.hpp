@@ -63,7 +63,12 @@ inline outcome shell(std::string const& command) {
           processor_seconds_of_children() - before};
 }
 
-inline outcome attest(std::string const& arguments) { return shell(ATTEST_PROGRAM " " + arguments); }
+/// Reports are whole texts, not one screen.
+inline outcome attest(std::string arguments) {
+  for (std::string const command : {"audit", "verify", "merge"})
+    if (arguments == command || arguments.starts_with(command + " ")) arguments.insert(command.size(), " --verbose");
+  return shell(ATTEST_PROGRAM " " + arguments);
+}
 
 inline std::string kernel(std::string const& name) { return " --kernel " ATTEST_TEST_KERNELS "/" + name + ".so"; }
 

@@ -1,0 +1,122 @@
+// The default text of a report: its verdict, one call, and a command, on one screen.
+#include "audit/report/screen.hpp"
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "audit/contract/contract.hpp"
+#include "audit/report/builder.hpp"
+#include "tests/support/catch.hpp"
+
+namespace attest::audit {
+namespace {
+
+using Catch::Contains;
+
+std::vector<std::string> lines_of(std::string const& text) {
+  std::vector<std::string> lines;
+  std::istringstream from(text);
+  for (std::string line; std::getline(from, line);) lines.push_back(line);
+  return lines;
+}
+
+/// Twenty wrong inputs in twenty checks, with long words in every place that has words.
+report refuted_report() {
+  report is;
+  is.kernel = "libwrong.so", is.contract = "f32", is.seed = 5, is.contracts = {*find_contract("f32")};
+  std::set<std::string, std::less<>> const waived;
+  report_builder collect(is, waived);
+  for (int n = 0; n < 20; ++n) {
+    collect.set_case(n + 1);
+    judgement found;
+    found.failed = 1, found.by_theorem = 3;
+    violation wrong;
+    wrong.output = "o", wrong.sentence = "o[0, 0, 0, 0] is 1, the exact value lies in [2, 3]" + std::string(400, ' ');
+    wrong.error_in_bounds = 7;
+    found.violations = {wrong};
+    std::string const name = "check-of-number-" + std::to_string(n);
+    collect.add_judgement(collect.row_of_check(name), "some-case", bug_class::accuracy, {1, 2, 2, 3, 4, 5, 6},
+                          std::move(found), "attest audit --kernel ./libwrong.so --only " + name);
+  }
+  is.not_asked.assign(40, {"larger inputs, and further ones of each check", "--quick"});
+  is.missing_protections.assign(9, "namespaces, which this system forbids to users");
+  collect.finish(true, "");
+  for (finding& found : is.findings) found.condition = "it is wrong exactly where n > 1, m > 2 and d is odd";
+  return is;
+}
+
+report certified_report() {
+  report is;
+  is.kernel = "libright.so", is.contract = "f32", is.seed = 5, is.contracts = {*find_contract("f32")};
+  std::set<std::string, std::less<>> const waived;
+  report_builder collect(is, waived);
+  collect.set_case(1);
+  judgement found;
+  found.by_theorem = 1'234'567, found.max_error_in_bounds = 0.25;
+  collect.add_judgement(collect.row_of_check("accuracy"), "a", bug_class::accuracy, {}, std::move(found), "");
+  is.draws = 332, is.draw_products = 65536;
+  for (int n = 0; n < is.draws; ++n) is.covered.add_draw(true);
+  collect.finish(true, "");
+  return is;
+}
+
+}  // namespace
+
+TEST_CASE("a report of any kind fits one screen of 24 lines and 100 columns", "[unit]") {
+  for (report const& of : {refuted_report(), certified_report()}) {
+    auto const lines = lines_of(as_screen(of, {}));
+    CHECK(lines.size() <= 24);
+    for (std::string const& line : lines) CHECK(line.size() <= 100 + std::string("…").size());
+  }
+}
+
+TEST_CASE("a narrower terminal wraps the lines between words", "[unit]") {
+  for (std::string const& line : lines_of(as_screen(refuted_report(), {.columns = 60})))
+    CHECK(line.size() <= 60 + std::string("…").size());
+  CHECK_THAT(as_screen(refuted_report(), {.columns = 1}), Contains("REFUTED"));
+}
+
+TEST_CASE("a refutation names one call, its fault and the command that asks it again", "[unit]") {
+  std::string const screen = as_screen(refuted_report(), {});
+  CHECK(lines_of(screen)[1] == "REFUTED        20 faults in 20 of 20 inputs");
+  CHECK_THAT(screen, Contains("\nwhere          it is wrong exactly where n > 1, m > 2 and d is odd\n"));
+  CHECK_THAT(screen, Contains("\ncall           b=1 hq=2 hk=2 n=3 m=4 d=5 dv=6\n"));
+  CHECK_THAT(screen, Contains("               o[0, 0, 0, 0] is 1, the exact value lies in [2, 3]"));
+  CHECK_THAT(screen, Contains("\nagain          attest audit --kernel ./libwrong.so --only check-of-number-0\n"));
+
+  report small = refuted_report();
+  small.findings.front().shrunk = {.what = small.findings.front().what,
+                                   .sizes = {1, 1, 1, 1, 2, 1, 1},
+                                   .file = "attest-findings/1.safetensors",
+                                   .inputs = {{"q", {1, 1, 1, 1}, {0.5}}, {"k", {1, 1, 2, 1}, {0, -1}}}};
+  CHECK_THAT(as_screen(small, {}), Contains("\nsmallest call  b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n") &&
+                                       Contains("its smallest call is in attest-findings/1.safetensors\n"));
+}
+
+TEST_CASE("a certificate says of what, and what could still be wrong", "[unit]") {
+  std::string const screen = as_screen(certified_report(), {});
+  CHECK(lines_of(screen)[1] == "CERTIFIED      1,234,567 elements of 1 input; the worst error is 0.2500 of its bound");
+  CHECK_THAT(screen, Contains("of 332 random inputs none is wrong: at 95 % confidence fewer than 1 in 110 is\n"));
+  CHECK_THAT(screen, Contains("nothing is claimed for other inputs\n"));
+  CHECK_THAT(screen, Contains("\nrepeat exactly --seed 5 --draws 332 --draw-products 65536\n"));
+}
+
+TEST_CASE("only the verdict has a colour, and no name commands the terminal", "[unit]") {
+  report of = certified_report();
+  of.kernel = "lib\033[2Jright.so";
+  CHECK(as_screen(of, {}).find('\033') == std::string::npos);
+  std::string const coloured = as_screen(of, {.colour = true});
+  CHECK_THAT(coloured, Contains("\033[1;32mCERTIFIED\033[0m "));
+  CHECK(std::ranges::count(coloured, '\033') == 2);
+}
+
+TEST_CASE("the screens of several kernels end with the verdict on each", "[unit]") {
+  std::vector<report> const both{certified_report(), refuted_report()};
+  auto const lines = lines_of(as_screen(std::span(both), {}));
+  CHECK(lines[lines.size() - 2] == "CERTIFIED      libright.so");
+  CHECK(lines.back() == "REFUTED        libwrong.so");
+}
+
+}  // namespace attest::audit
