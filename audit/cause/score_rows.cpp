@@ -136,12 +136,13 @@ class rows_read {
         double const below = predicted(by, row, c, -off), above = predicted(by, row, c, off);
         double const low = std::min(below, above), high = std::max(below, above);
         if (high - low > 4 * off * high) continue;
-        ++counted;
         double const least = by.outputs(low * (1 - off)), most = by.outputs(high * (1 + off));
+        if (by.outputs.to && least != most) continue;
+        ++counted;
         if (!(row.got[c] >= least && row.got[c] <= most)) return false;
       }
     }
-    return counted >= 2 * rows_.size() && counted >= least_counted;
+    return counted >= rows_.size() && counted >= least_counted;
   }
 
  private:
@@ -212,21 +213,24 @@ bool are_floats(std::vector<read_row> const& rows) {
   });
 }
 
-/// Weights that are 0 from some distance on, and right before: the table's threshold just below it.
+/// Weights that are wrong from some distance on, and right before.
 void read_cut_off(rows_read const& from, double unit, seen_arithmetic& into) {
-  constexpr double largest = 1e300;
-  double last = 0, first = largest;
+  constexpr double none = 1e300, clearly_wrong = 0.01;
+  constexpr int least_right = 8;
+  double last = 0, first = none, unclear = none, got = 0;
+  int right = 0;
   for (read_row const& row : from.rows()) {
-    double const off = from.tolerance(row, unit), weight = std::exp(-row.apart());
-    if (row.got[1] == 0 && row.got[0] != 0) {
-      first = std::min(first, row.apart());
-      continue;
-    }
-    if (std::abs(row.got[1] / row.got[0] - weight) > 16 * off * weight) return;
-    last = std::max(last, row.apart());
+    double const off = from.tolerance(row, unit), weight = std::exp(-row.apart()), read = row.got[1] / row.got[0],
+                 error = std::abs(read / weight - 1);
+    if (!(std::abs(row.got[0] + row.got[1] - 1) <= 8 * off)) return;
+    if (error <= 16 * off) last = std::max(last, row.apart()), ++right;
+    else if (!(error > clearly_wrong)) unclear = std::min(unclear, row.apart());
+    else if (row.apart() < first) first = row.apart(), got = read;
   }
-  if (first == largest || last >= first || std::exp(-first) < 0x1p-122) return;
-  into["cutoff"] = {fmt::format("weights below e^-x of the largest are 0, with x between {:.4g} and {:.4g}", last, first),
+  if (right < least_right || unclear < last) return;
+  if (first == none || last >= first || std::exp(-first) < 0x1p-122) return;
+  into["cutoff"] = {fmt::format("weights below e^-x of the largest are {}, with x between {:.4g} and {:.4g}",
+                                got == 0 ? "0" : fmt::format("wrong ({:.3g} at e^-{:.4g})", got, first), last, first),
                     first};
 }
 
@@ -271,11 +275,13 @@ seen_arithmetic read_arithmetic(problem::element_type type, std::span<problem::s
   for (problem::sizes const& shape : shapes) {
     if (shape.m < 4 || shape.dv < static_cast<std::int64_t>(read_columns) || shape.d < 2 || shape.n < 1) continue;
     rows_read from(type, shape);
-    if (!from.ask(0.05, 4, 1, ask)) continue;
+    if (!from.ask(0.05, 4, 0, ask)) continue;
     std::int64_t const rows = std::min(shape.n, shape.d / 2);
     double const far = type == problem::element_type::f16 ? 8 : 84;
-    for (std::uint64_t more = 2; more < 18 && std::ssize(from.rows()) < std::max<std::int64_t>(64, 4 * rows); ++more)
-      from.ask(more % 3 == 2 ? 0.05 : 4, more % 3 == 2 ? 4 : more % 3 == 0 ? std::min(far, 17.0) : far, more, ask);
+    using range = std::array<double, 2>;
+    std::array const ranges{range{0.05, 4}, range{4, std::min(far, 17.0)}, range{4, far}, range{0.75 * far, far}};
+    for (std::uint64_t more = 1; more < 17 && std::ssize(from.rows()) < std::max<std::int64_t>(64, 4 * rows); ++more)
+      from.ask(ranges[more % 4][0], ranges[more % 4][1], more, ask);
     double const unit = type == problem::element_type::f64 ? half_unit_f64 : half_unit_f32;
     for (arithmetic const& right : right_ones(type))
       if (from.fits(right, unit)) return seen;
