@@ -150,17 +150,20 @@ class search {
     for (auto const& answers : answers_)
       for (std::size_t at = 0; answers && at < answers->calls.size(); ++at)
         for (violation const& wrong : answers->calls[at].wrong) {
-          double const normal = std::ldexp(
-              1, problem::row_of(answers->calls[at].call.problem.type()).format.smallest_normal());
+          double const normal =
+              std::ldexp(1, problem::row_of(answers->calls[at].call.problem.type()).format.smallest_normal());
           any = true;
-          if (wrong.got != 0 || std::max(std::abs(wrong.truth_lower), std::abs(wrong.truth_upper)) > normal) return false;
+          if (wrong.got != 0 || std::max(std::abs(wrong.truth_lower), std::abs(wrong.truth_upper)) > normal)
+            return false;
         }
     return any;
   }
 
   /// Hypotheses about precision that were confirmed, with the failing cases that they explain.
   void add_seen_precision() {
-    if (asked_.late(1) || std::exchange(knows_arithmetic_, true) || std::ranges::none_of(answers_, [](auto const& one) { return one && one->is_wrong(); })) return;
+    if (asked_.late(1) || std::exchange(knows_arithmetic_, true) ||
+        std::ranges::none_of(answers_, [](auto const& one) { return one && one->is_wrong(); }))
+      return;
     seen_arithmetic seen = asked_.arithmetic ? asked_.arithmetic() : seen_arithmetic();
     if (is_flushed()) seen.try_emplace("outputs-flushed");
     for (holding_contract const& other : asked_.contracts) {

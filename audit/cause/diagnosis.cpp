@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cause/fit.hpp"
 #include "audit/cause/hypotheses/hypothesis.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/tensors/elements.hpp"
@@ -11,7 +12,7 @@
 namespace attest::audit {
 namespace {
 
-/// Is `got` the output of `instead` at this element, up to a thousandth of its distance to the truth?
+/// Is `got` nearer to the output of `instead` than a quarter of its distance to the truth, which is above the bound?
 bool explains(owned_problem const& instead, violation const& wrong) {
   return std::visit(
       [&]<class T>(problem::instance<T> const& p) {
@@ -21,7 +22,7 @@ bool explains(owned_problem const& instead, violation const& wrong) {
         auto const exact = reference::compiled::output(p, row, c);
         if (row.kind != reference::row_kind::finite || exact.kind != reference::value_kind::finite) return false;
         double const value = reference::upper(exact.value), difference = std::abs(value - wrong.truth_upper);
-        return std::abs(wrong.got - value) <= 1e-3 * difference;
+        return difference > wrong.bound && std::abs(wrong.got - value) <= difference / 4;
       },
       instead.instance());
 }
@@ -34,14 +35,18 @@ bool can_be_diagnosed(owned_problem const& problem) {
 
 }  // namespace
 
-diagnosis diagnose(owned_problem const& problem, contract const& claim, violation const& wrong) {
+diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                   violation const& wrong) {
   if (wrong.output != "o" || !std::isfinite(wrong.got) || !can_be_diagnosed(problem)) return {};
-  answered_call const call{problem, {}, claim};
+  answered_call const call = of_rank_4(problem, {.o = outputs.o}, claim);
   for (hypothesis const& tried : hypotheses()) {
     if (!tried.plain) continue;
     for (answered_call const& supposed : tried.suppose(call, nullptr))
-      if (explains(supposed.problem, wrong))
-        return {fmt::format("it equals {}", tried.plain->answer), tried.plain->bug_class};
+      if (double worst = 0; explains(supposed.problem, wrong) && fit_of_row({supposed}, wrong, worst) == fit::certified)
+        return {problem.size().dv == 1
+                    ? fmt::format("it equals {}", tried.plain->answer)
+                    : fmt::format("all {} outputs of its row equal {}", problem.size().dv, tried.plain->answer),
+                tried.plain->bug_class};
   }
   return {};
 }

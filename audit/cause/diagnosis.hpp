@@ -1,4 +1,4 @@
-// Diagnosis of wrong outputs: the plain mistakes among the hypotheses are tried one by one.
+// Diagnosis of wrong outputs: the plain mistakes among the hypotheses are tried one by one, on a whole row.
 #pragma once
 
 #include <string>
@@ -8,14 +8,17 @@
 
 namespace attest::audit {
 
-/// The mistake that explains a wrong element of O.
+/// The mistake that explains the row of a wrong element of O.
 struct diagnosis {
-  std::string sentence;                       ///< "it equals the answer without the mask", or empty
+  std::string sentence;  ///< "all 64 outputs of its row equal the answer without the mask", or empty
   std::optional<audit::bug_class> bug_class;  ///< of the mistake
 };
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `problem`
+/// Ensures   every element of the row is within the bound of that answer, which at the wrong element differs from the
+///           exact one by more than the bound and four times more than from what the kernel answered
 /// Cost      one row for each mistake that is tried
-diagnosis diagnose(owned_problem const& problem, contract const& claim, violation const& wrong);
+diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                   violation const& wrong);
 
 }  // namespace attest::audit

@@ -45,9 +45,9 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
 void call_explainer::explain(violation& wrong) {
   if (would_pass_f32_any(wrong))
     wrong.sentence +=
-        "; it would pass f32-any: either the kernel rescales lazily or merges by LSE (declare it with "
-        "--contract f32-any), or it is wrong";
-  if (diagnosis const known = diagnose(problem_, claim_, wrong); !known.sentence.empty()) {
+        "; it would pass f32-any: if the kernel rescales lazily or merges by LSE, that is its contract; else it is "
+        "wrong";
+  if (diagnosis const known = diagnose(problem_, outputs_, claim_, wrong); !known.sentence.empty()) {
     wrong.sentence += "; " + known.sentence;
     if (!wrong.bug_class) wrong.bug_class = known.bug_class;
   } else if (auto const& factor = factor_of_row(wrong)) {
@@ -60,7 +60,7 @@ void call_explainer::explain(violation& wrong) {
 bool call_explainer::would_pass_f32_any(violation const& worst) {
   contract const& any = *find_contract("f32-any");
   if (!passes_f32_any_)
-    passes_f32_any_ = claim_.name == "f32" && !is_wrong(problem_, outputs_, any, worst) &&
+    passes_f32_any_ = claim_.name == "f32" && passes(problem_, outputs_, any, worst) &&
                       judge_by_law(problem_, outputs_, any, rows_, thoroughness::verdict).failed == 0;
   return *passes_f32_any_;
 }

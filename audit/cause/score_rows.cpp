@@ -113,8 +113,7 @@ class rows_read {
     if (!outputs || !outputs->o) return false;
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::size_t c = 0; c < read_columns; ++c)
-        made[static_cast<std::size_t>(r)].got[c] =
-            load(*outputs->o, static_cast<std::size_t>(r * size_.dv) + c);
+        made[static_cast<std::size_t>(r)].got[c] = load(*outputs->o, static_cast<std::size_t>(r * size_.dv) + c);
       rows_.push_back(made[static_cast<std::size_t>(r)]);
     }
     return true;
@@ -250,10 +249,9 @@ void read_exp(rows_read const& from, double unit, seen_arithmetic& into) {
     }
   }
   if (most > 0.5 || most < 64 * unit) return;
-  into["exp-to"] = {
-      fmt::format("exp is off by up to {:.2g} of its value, or more: e^-{:.6g} is {:.9g}, not {:.9g}", most, at, got,
-                  std::exp(-at)),
-      most};
+  into["exp-to"] = {fmt::format("exp is off by up to {:.2g} of its value, or more: e^-{:.6g} is {:.9g}, not {:.9g}",
+                                most, at, got, std::exp(-at)),
+                    most};
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ class questioner {
   std::int64_t count_ = 0;
 };
 
+constexpr std::ptrdiff_t most_clauses = 3;
+
 /// Of the forms that are smaller than a failing one and are answered.
 constexpr int most_smaller = 12;
 
@@ -175,7 +177,7 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
     for (judged_form const& call : earlier) before.push_back(call.form);
     auto const found = find_history(failing, before, [&](question const& asked) { return to.anew(asked); });
     by_chance = !found;
-    return found ? std::optional(condition{found->sentence, found->clauses, 0}) : std::nullopt;
+    return found ? std::optional(condition{found->sentence, found->clauses}) : std::nullopt;
   }
   std::vector<call_form> right;
   for (judged_form const& call : earlier)
@@ -184,15 +186,20 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
   conjunction found =
       find_conjunction(failing, right, [&](call_form const& form) { return to.of(form); }, element_bytes, domain);
   by_chance = !to.answers_alike();
-  if (by_chance || !found.settled) return std::nullopt;
+  if (by_chance || !found.settled || found.elsewhere) return std::nullopt;
   if (!to.usual() && to.seen().size() == 1 && failing.values == value_form::gaussian) {
     condition_clause needed{.is = condition_clause::kind::values};
     needed.form_of_values = to.seen().front();
     found.clauses.push_back(needed);
     found.clauses = in_order(std::move(found.clauses));
   }
-  return condition{sentence_of(found.clauses) + (found.elsewhere ? ", and elsewhere too" : ""), texts_of(found.clauses),
-                   0};
+  auto const texts = texts_of(found.clauses);
+  if (std::ssize(texts) > most_clauses) return std::nullopt;
+  return condition{sentence_of(found.clauses), texts, 0, [clauses = found.clauses](call_form const& form) {
+                     return std::ranges::all_of(clauses, [&](condition_clause const& one) {
+                       return one.is == condition_clause::kind::values || one.holds(form);
+                     });
+                   }};
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ struct condition {
   std::string sentence;              ///< "wrong where causal and grouped and m > 96"
   std::vector<std::string> clauses;  ///< "causal", "grouped", "m > 96"; none: wrong wherever it was asked
   std::int64_t questions = 0;
+  /// Is it true of a call of this form? Values other than Gaussian are not told by forms: they count as true. None: it
+  /// is about the calls before.
+  std::function<bool(call_form const&)> holds = {};
 };
 
 }  // namespace attest::audit

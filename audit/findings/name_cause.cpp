@@ -128,13 +128,13 @@ class asking {
       keep_to(limits_.domain, form);
       shapes.push_back(form.size);
     }
-    return read_arithmetic(
-        options_.claim->type, shapes, [&](owned_problem const& problem) -> std::optional<owned_outputs> {
-          if (late() || !kernel_.session()) return std::nullopt;
-          auto ran = kernel_.session()->run(problem, 0, placement::end);
-          if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
-          return std::move(ran.value().outputs);
-        });
+    return read_arithmetic(options_.claim->type, shapes,
+                           [&](owned_problem const& problem) -> std::optional<owned_outputs> {
+                             if (late() || !kernel_.session()) return std::nullopt;
+                             auto ran = kernel_.session()->run(problem, 0, placement::end);
+                             if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+                             return std::move(ran.value().outputs);
+                           });
   }
 
   bool concerns(searched_case const& which, hypothesis const& tried) {

@@ -36,6 +36,12 @@ bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contra
   return judge_by_law(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
 }
 
+bool passes(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, violation const& wrong) {
+  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
+  judgement const found = judge_by_law(problem, outputs, claim, {&row, 1}, thoroughness::verdict);
+  return found.failed == 0 && found.undecided == 0 && found.not_judged() == 0 && found.judged() > 0;
+}
+
 namespace {
 
 /// Are the first `count` numbers of one row of a compact output, which has `width`, finite?

@@ -21,5 +21,7 @@ judgement judge_beside(owned_problem const& problem, owned_outputs const& first,
 /// The row of `wrong` is wrong under another contract. Is one of its elements also wrong under this one?
 bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
               violation const& wrong);
+/// Does this contract judge its row, every element of it, and find it right?
+bool passes(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, violation const& wrong);
 
 }  // namespace attest::audit

@@ -91,7 +91,8 @@ std::string sentence_of(named_cause const& cause) {
 
 std::vector<std::string> lines_of(named_cause const& cause) {
   std::vector<std::string> lines{sentence_of(cause)};
-  if (!cause.condition.empty()) lines.push_back(cause.condition);
+  // Without a cause the condition is what names the line of code.
+  if (!cause.condition.empty()) lines.insert(cause.mistakes.empty() ? lines.begin() : lines.end(), cause.condition);
   for (named_mistake const& mistake : cause.partly)
     lines.push_back(fmt::format("in {} of them the answers are also those of a kernel with this mistake: {}{}",
                                 grouped(mistake.explains), mistake.sentence, contradiction_of(mistake)));
@@ -127,14 +128,10 @@ json cause_json(report const& of) {
                           {"contradicted", mistake.contradicted}});
     return mistakes;
   };
-  return {{"sentence", sentence_of(*of.cause)},
-          {"condition", of.cause->condition},
-          {"explains", of.cause->explains},
-          {"of", of.cause->of},
-          {"failed", of.cause->failed},
-          {"hypotheses", list_of(of.cause->mistakes)},
-          {"partial", list_of(of.cause->partly)},
-          {"unexplained", of.cause->unexplained},
+  return {{"sentence", sentence_of(*of.cause)},   {"condition", of.cause->condition},
+          {"explains", of.cause->explains},       {"of", of.cause->of},
+          {"failed", of.cause->failed},           {"hypotheses", list_of(of.cause->mistakes)},
+          {"partial", list_of(of.cause->partly)}, {"unexplained", of.cause->unexplained},
           {"seconds", of.cause->seconds}};
 }
 

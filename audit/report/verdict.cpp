@@ -24,8 +24,8 @@ std::string in_common(verdict_facts const& facts) {
   std::string const which = cases == facts.failed ? fmt::format("All {} failing cases", grouped(cases))
                                                   : fmt::format("All {} failing cases that were judged again (of {})",
                                                                 grouped(cases), grouped(facts.failed));
-  return fmt::format(" {} are inside {}, with errors to {} of its bound: one cause would explain them ({}).", which,
-                     preset, in_bounds(worst), allows);
+  return fmt::format(" {} are inside {} ({}), with errors to {} of its bound.", which, preset, allows,
+                     in_bounds(worst));
 }
 
 /// " (except 3 waived findings: empty-row)" if there are waived findings.
@@ -75,13 +75,13 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
               ? ""
               : fmt::format(", nor for {}, which no call returned", fmt::join(facts.not_returned, " and ")));
     case verdict::refuted:
-      return fmt::format("REFUTED: {}{} faults in {} of {} inputs under {}; {} elements were judged{}.{}",
-                         facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), grouped(facts.failed),
-                         grouped(facts.inputs), facts.contract, grouped(facts.judged),
-                         facts.not_certified > 0
-                             ? fmt::format(", and {} in further wrong rows were not", grouped(facts.not_certified))
-                             : "",
-                         in_common(facts));
+      return fmt::format(
+          "REFUTED: {}{} fault{} in {} of {} inputs under {}; {} elements were judged{}.{}",
+          facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), facts.faults == 1 ? "" : "s",
+          grouped(facts.failed), grouped(facts.inputs), facts.contract, grouped(facts.judged),
+          facts.not_certified > 0 ? fmt::format(", and {} in further wrong rows were not", grouped(facts.not_certified))
+                                  : "",
+          in_common(facts));
     case verdict::undecided: break;
   }
   return fmt::format("UNDECIDED{}{}: {}; {} elements were judged and none {}is wrong.{}", on_domain(facts),

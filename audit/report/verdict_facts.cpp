@@ -88,8 +88,8 @@ std::string cause_of(report const& kernel_report) {
 }
 
 /// The narrowest preset that holds for all failing cases that were judged again, if these are two or more. A preset of
-/// less precision counts only if most of the answered inputs fail: else its bound may just be too wide to show the
-/// cause.
+/// less precision counts only if most of the answered inputs fail and their errors reach an eighth of its bound: else
+/// that may just be too wide to show anything.
 std::optional<common_cause> common_cause_of(report const& kernel_report, verdict_facts const& facts) {
   std::vector<holding_preset> inside;
   std::int64_t cases = 0;
@@ -102,10 +102,11 @@ std::optional<common_cause> common_cause_of(report const& kernel_report, verdict
       return at == failing.inside->end();
     });
   }
+  constexpr double least_used = 0.125;
   if (cases < 2) return std::nullopt;
   for (holding_preset const& common : inside)
     if (wider_preset const* const wider = find_wider_preset(common.name);
-        wider && (!wider->less_precise || 2 * facts.failed > facts.answered))
+        wider && (!wider->less_precise || (2 * facts.failed > facts.answered && common.worst >= least_used)))
       return common_cause{common.name, std::string(wider->allows), cases, common.worst};
   return std::nullopt;
 }

@@ -10,7 +10,9 @@
 
 namespace attest::audit {
 
-/// Searches for the conditions under which the kernel is wrong, for the first findings that refute.
+/// Searches for the conditions under which the kernel is wrong, for the first findings that refute. A condition stands
+/// under a finding only if it is true of its call, and above all only if every failing call that was judged is inside
+/// it and every passing one outside.
 void audit_session::name_conditions() {
   // With --replay or --only CHECK/CASE the user is reproducing a known finding: skip the search.
   bool const single = options_.replay ||
@@ -44,9 +46,12 @@ void audit_session::name_conditions() {
     auto const where =
         find_condition(*form, earlier, ask_kernel(options_, until, row, pool_.limits().domain),
                        static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain);
-    if (!where) continue;
+    if (!where || (where->holds && !where->holds(*form))) continue;
     found.condition = where->sentence;
-    if (report_.cause && report_.cause->condition.empty()) report_.cause->condition = where->sentence;
+    bool const of_all = where->holds && std::ranges::all_of(judged_, [&](judged_form const& call) {
+                          return call.wrong == where->holds(call.form);
+                        });
+    if (report_.cause && report_.cause->condition.empty() && of_all) report_.cause->condition = where->sentence;
   }
 }
 

@@ -87,9 +87,9 @@ std::string causes_text(selftest_report const& selftest) {
                         tested.cause ? sentence_of(*tested.cause) : "no cause was searched for");
   }
   if (mutants == 0) return "";
-  return text + fmt::format(
-                    "\nthe cause names the planted mistake of {} of {} mutants ({:.1f} %), and another one of {}\n",
-                    named, mutants, 100.0 * static_cast<double>(named) / static_cast<double>(mutants), falsely);
+  return text +
+         fmt::format("\nthe cause names the planted mistake of {} of {} mutants ({:.1f} %), and another one of {}\n",
+                     named, mutants, 100.0 * static_cast<double>(named) / static_cast<double>(mutants), falsely);
 }
 
 }  // namespace

@@ -192,14 +192,14 @@ std::optional<given_answer> in_a_process(
   return given_answer{};
 }
 
-TEST_CASE("of two defects the one that failed is named, and that there is another", "[unit]") {
+TEST_CASE("of two defects no condition is said: the one that failed would not be where the kernel is wrong", "[unit]") {
   predicate const wrong = [](call_form const& f) { return f.options.has(padding) || f.options.has(causal); };
   random_stream random(2, "two defects");
   call_form const form = failing_form(random, [](auto& f) { return f.options.has(padding) && !f.options.has(causal); });
   auto const found = find_condition(form, {}, [&](question const& asked) {
     return std::optional(given_answer{wrong(asked.judged) ? answer::wrong : answer::right});
   });
-  CHECK(sentence(found) == "wrong where padding, and elsewhere too");
+  CHECK_FALSE(found.has_value());
 }
 
 TEST_CASE("a condition on earlier calls is named", "[unit]") {

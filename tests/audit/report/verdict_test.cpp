@@ -99,7 +99,7 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
       "overflow), 3 judged elements are dull. Nothing is claimed for other inputs, nor for the 1 that the kernel does "
       "not support, nor for weights, which no call returned.");
   CHECK(say(facts_of(drawn_report(true).is)).sentence ==
-        "REFUTED: 1 faults in 1 of 3 inputs under f32; 114 elements were judged.");
+        "REFUTED: 1 fault in 1 of 3 inputs under f32; 114 elements were judged.");
   CHECK(has(say(facts_of(drawn_report(false, false).is)).sentence,
             "UNDECIDED: the audit stopped early; 114 elements were judged and none is wrong. 5 elements"));
 }
@@ -258,9 +258,8 @@ TEST_CASE("a preset that all failing cases are inside is their cause, said once 
   report const low = failing_inside("f16-scores", "bf16-throughout");
   stated_verdict const stated = say(facts_of(low));
   CHECK(stated.sentence ==
-        "REFUTED: 1 faults in 2 of 3 inputs under f32; 114 elements were judged. All 2 failing cases are inside "
-        "bf16-throughout, with errors to 0.2500 of its bound: one cause would explain them (bfloat16 between the "
-        "steps).");
+        "REFUTED: 1 fault in 2 of 3 inputs under f32; 114 elements were judged. All 2 failing cases are inside "
+        "bf16-throughout (bfloat16 between the steps), with errors to 0.2500 of its bound.");
   CHECK(stated.object["explained_by"] == nlohmann::ordered_json({{"preset", "bf16-throughout"},
                                                                  {"allows", "bfloat16 between the steps"},
                                                                  {"cases", 2},
