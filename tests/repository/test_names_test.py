@@ -18,6 +18,7 @@ CONFIGURATIONS = {
 }
 # Tests that a bare machine must skip, with their sentences. A machine that has everything skips no test.
 PROMISED = {"ball.unit": "no MPFR: ./attest setup ci", "report.browser": "no Chromium: ./attest setup browser",
+            "coq": "no Coq or no Flocq: ./attest setup coq",
             "python.tests": "no NumPy or no pytest in python3: ./attest setup python"}
 
 

@@ -1,0 +1,75 @@
+(* What the lemmas count with: gamma_k, its inequality (1), and sums over lists. docs/bound.md, section 1. *)
+From Coq Require Export Reals Lra Lia List Psatz Permutation Arith.
+Export ListNotations.
+Open Scope R_scope.
+
+Definition gamma (k : nat) (u : R) : R := INR k * u / (1 - INR k * u).
+
+Lemma pow_at_least_1 k u : 0 <= u -> 1 <= (1 + u) ^ k.
+Proof. intros. apply pow_R1_Rle. lra. Qed.
+
+(* (1), without its u² of room: k roundings multiply by 1 + theta with |theta| <= gamma_k. *)
+Lemma powers_below_gamma k u : 0 <= u -> INR k * u < 1 -> (1 + u) ^ k - 1 <= gamma k u.
+Proof.
+  intros Hu Hk.
+  assert (H : (1 + u) ^ k * (1 - INR k * u) <= 1).
+  { clear Hk; induction k; [simpl; lra|].
+    rewrite S_INR. simpl pow.
+    assert (0 < (1 + u) ^ k) by (apply pow_lt; lra).
+    assert (0 <= INR k) by apply pos_INR.
+    apply Rle_trans with ((1 + u) ^ k * (1 - INR k * u)); [|exact IHk].
+    rewrite (Rmult_comm (1 + u)), Rmult_assoc. apply Rmult_le_compat_l; [lra|].
+    assert (0 <= INR k * u) by nra. nra. }
+  unfold gamma. apply Rmult_le_reg_r with (1 - INR k * u); [lra|].
+  field_simplify; [|lra]. nra.
+Qed.
+
+Lemma gamma_pos k u : 0 <= u -> INR k * u < 1 -> 0 <= gamma k u.
+Proof. intros. pose proof (powers_below_gamma k u H H0). pose proof (pow_at_least_1 k u H). lra. Qed.
+
+(* |(1 + a)(1 + b) - 1| for a and b within what k and l roundings do. *)
+Lemma one_more u p a d : 0 <= u -> 1 <= p -> Rabs (a - 1) <= p - 1 -> Rabs d <= u ->
+  Rabs (a * (1 + d) - 1) <= p * (1 + u) - 1.
+Proof.
+  intros Hu Hp Ha Hd. replace (a * (1 + d) - 1) with ((a - 1) * (1 + d) + d) by ring.
+  eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult.
+  assert (Rabs (1 + d) <= 1 + u) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; lra).
+  assert (Rabs (a - 1) * Rabs (1 + d) <= (p - 1) * (1 + u)) by (apply Rmult_le_compat; auto using Rabs_pos).
+  lra.
+Qed.
+
+Section Sums.
+Context {A : Type}.
+Definition total (f : A -> R) (l : list A) : R := fold_right (fun a s => f a + s) 0 l.
+
+Lemma total_app f a b : total f (a ++ b) = total f a + total f b.
+Proof. induction a; simpl; lra. Qed.
+Lemma total_permuted f a b : Permutation a b -> total f a = total f b.
+Proof. induction 1; simpl; lra. Qed.
+Lemma total_plus f g l : total (fun a => f a + g a) l = total f l + total g l.
+Proof. induction l; simpl; lra. Qed.
+Lemma total_times c f l : total (fun a => c * f a) l = c * total f l.
+Proof. induction l; simpl; [lra|rewrite IHl; lra]. Qed.
+Lemma total_same f g l : (forall a, In a l -> f a = g a) -> total f l = total g l.
+Proof. induction l; simpl; intros H; [easy|]. rewrite IHl, (H a); auto. Qed.
+Lemma total_below f g l : (forall a, In a l -> f a <= g a) -> total f l <= total g l.
+Proof. induction l; simpl; intros H; [lra|]. apply Rplus_le_compat; auto. Qed.
+Lemma total_abs f l : Rabs (total f l) <= total (fun a => Rabs (f a)) l.
+Proof. induction l; simpl; [rewrite Rabs_R0; lra|]. eapply Rle_trans; [apply Rabs_triang|lra]. Qed.
+Lemma total_pos f l : (forall a, In a l -> 0 <= f a) -> 0 <= total f l.
+Proof. induction l; simpl; intros H; [lra|]. assert (0 <= f a) by auto. assert (0 <= total f l) by auto. lra. Qed.
+Lemma total_holds f l a : (forall x, In x l -> 0 <= f x) -> In a l -> f a <= total f l.
+Proof.
+  induction l as [|b l IH]; simpl; intros H I; [easy|].
+  assert (0 <= total f l) by (apply total_pos; auto). assert (0 <= f b) by auto.
+  destruct I as [E|I]; [subst; lra|]. assert (f a <= total f l) by auto. lra.
+Qed.
+End Sums.
+
+Lemma total_map {A B} (g : A -> B) f l : total f (map g l) = total (fun a => f (g a)) l.
+Proof. induction l; simpl; lra. Qed.
+
+Lemma between x e : Rabs x <= e -> - e <= x <= e.
+Proof. intros H. unfold Rabs in H. destruct (Rcase_abs x); lra. Qed.
+Lemma abs_below x e : - e <= x <= e -> Rabs x <= e.
+Proof. intros H. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
