@@ -73,3 +73,8 @@ Lemma between x e : Rabs x <= e -> - e <= x <= e.
 Proof. intros H. unfold Rabs in H. destruct (Rcase_abs x); lra. Qed.
 Lemma abs_below x e : - e <= x <= e -> Rabs x <= e.
 Proof. intros H. unfold Rabs. destruct (Rcase_abs x); lra. Qed.
+
+Lemma log_grows x y : 0 < x -> x <= y -> ln x <= ln y.
+Proof. intros P [L|<-]; [left; now apply ln_increasing|lra]. Qed.
+Lemma exp_grows x y : x <= y -> exp x <= exp y.
+Proof. intros [L|<-]; [left; now apply exp_increasing|lra]. Qed.
