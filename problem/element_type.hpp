@@ -3,7 +3,7 @@
 // separately, from the formats stated here.
 //
 // A new type is a struct for its bits, an enumerator of element_type, a type of `elements` and a row of element_table,
-// at the same index of each. docs/README.md lists what else it needs.
+// at the same index of each. docs/extending.md lists what else it needs.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ inline contract const& default_contract(owned_problem const& problem) {
 
 /// The contract by which the merges of a kernel are judged that claims `claim`. It is the preset that merges parts as
 /// the claim says that the kernel merges its own. It has the claim's `masked_values` (of O of a part that saw nothing),
-/// `nan` and `lse_base` (docs/audit.md, Contracts). `answer` is the type of O; by default, the type of the parts.
+/// `nan` and `lse_base` (docs/choose_a_contract.md). `answer` is the type of O; by default, the type of the parts.
 inline contract contract_of_merges(contract const& claim, std::optional<problem::element_type> answer = {}) {
   contract merging = merge_contract(claim.type, answer.value_or(claim.type),
                                     claim.builtin ? problem::split_merge::raw : claim.fixed.merge);

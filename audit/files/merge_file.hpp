@@ -1,4 +1,4 @@
-// The groups of a problem file that are merges of partial results (docs/audit.md): PREFIX.o_parts [S, b, hq, n, dv] and
+// The groups of a problem file that are merges of partial results (docs/files.md): PREFIX.o_parts [S, b, hq, n, dv] and
 // PREFIX.lse_parts [S, b, hq, n], or PREFIX.o_part_0, PREFIX.lse_part_0, PREFIX.o_part_1, …, one a part; and the answer
 // in PREFIX.o and PREFIX.lse. The axes b and hq may be absent.
 #pragma once

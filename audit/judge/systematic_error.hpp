@@ -1,5 +1,5 @@
 // Systematic error: are the errors of an output, each within its bound, all on one side? A systematic error gives a
-// warning, and never refutes (docs/audit.md, "Systematic error").
+// warning, and never refutes (docs/read_a_report.md, "Systematic error").
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The facts on which a verdict rests: docs/audit.md, "What a verdict says", describes them field by field.
+// The facts on which a verdict rests: docs/report.schema.json describes them field by field.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct sharpness_facts {
   std::array<double, 3> quartiles{};  ///< powers of two that bound/|exact| does not exceed for 1, 2, 3 quarters of them
 };
 
-/// The signed errors of one output (docs/audit.md, "Systematic error").
+/// The signed errors of one output (docs/read_a_report.md, "Systematic error").
 struct systematic_facts {
   std::string output, type;
   std::int64_t calls = 0, rows = 0, elements = 0,

@@ -90,7 +90,7 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     progress  whether progress is shown; without it on a terminal and in a notebook
     options   further words for the program
 
-    Every other keyword is an option of the program (docs/audit.md). Ctrl-C ends the audit with the report so far.
+    Every other keyword is an option of the program (docs/cli.md). Ctrl-C ends the audit with the report so far.
     Raises ValueError or TypeError, with the name of the argument, for what cannot be asked. Raises an OSError, whose
     `report` is the report, where a file that was asked for could not be written.
 

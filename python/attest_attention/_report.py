@@ -1,4 +1,4 @@
-"""The report of an audit or a verification, over the JSON report of the program (docs/audit.md)."""
+"""The report of an audit or a verification, over the JSON report of the program (docs/files.md)."""
 from __future__ import annotations
 
 import json as json_text

@@ -1,4 +1,4 @@
-"""Who may include whom: the rooms of the product and the arrows between them (docs/README.md draws them).
+"""Who may include whom: the rooms of the product and the arrows between them (docs/architecture.md draws them).
 
 usage: include_arrows.py ROOT    exit status 1 and a line for each include that no arrow allows
 

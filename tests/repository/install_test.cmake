@@ -12,8 +12,8 @@ endfunction()
 
 run(${CMAKE_COMMAND} --install ${BUILD} --config "${CONFIG}" --prefix ${work}/installed)
 file(RENAME ${work}/installed ${prefix})
-# The C++ block of README.md, which proves a digit.
-file(READ ${CMAKE_CURRENT_LIST_DIR}/../../README.md readme)
+# The C++ block of docs/library.md, which proves a digit.
+file(READ ${CMAKE_CURRENT_LIST_DIR}/../../docs/library.md readme)
 string(REGEX MATCH "\n```cpp\n([^`]*)```" block "${readme}")
 file(WRITE ${work}/readme.cpp "${CMAKE_MATCH_1}")
 # (Not optimised: it must link and answer.)

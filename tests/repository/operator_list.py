@@ -1,4 +1,4 @@
-"""Does the list "An operator" of docs/README.md name what an operator touches?
+"""Does the list "An operator" of docs/extending.md name what an operator touches?
 
 usage: operator_list.py ROOT    exit status 1 and a line for each fault
 
@@ -9,7 +9,7 @@ import pathlib
 import re
 import sys
 
-PAGE, PLANTED, NAME = "docs/README.md", "tests/planted_operator", "row_sums"
+PAGE, PLANTED, NAME = "docs/extending.md", "tests/planted_operator", "row_sums"
 ROW = re.compile(r"^\| `([^`]+)` \|.*\| `([^`]+)` \|$", re.MULTILINE)
 OF_MERGES = [f"audit/{room}/merge*.hpp" for room in
              ("tensors", "files", "isolation", "isolation/runner", "contract", "cases", "cases/families", "judge",

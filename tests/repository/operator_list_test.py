@@ -1,4 +1,4 @@
-"""The list "An operator" of docs/README.md is complete, and a planted fault of each kind is found.
+"""The list "An operator" of docs/extending.md is complete, and a planted fault of each kind is found.
 
 usage: operator_list_test.py ROOT
 """

@@ -1,0 +1,99 @@
+"""The blocks of the pages for users do what the pages say: docs/first_kernel.md, choose_a_contract.md, gpu.md.
+
+usage: pages_test.py ROOT ATTEST CC
+
+Kernels are compiled and audited, and commands without placeholders are run. Blocks of Python need a GPU and PyTorch:
+they are read, and each call of the package must have the keywords that its function takes.
+"""
+import ast
+import inspect
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+root, program, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3]
+sys.path.insert(0, str(root / "python"))
+
+
+def blocks(page: str, language: str) -> list[str]:
+    found = re.findall(rf"^```{language}\n(.*?)^```", (root / "docs" / page).read_text(encoding="utf-8"), re.M | re.S)
+    assert found, f"docs/{page} has no block of {language}"
+    return found
+
+
+def attest(status: int, *words: str) -> str:
+    done = subprocess.run([program, *words], capture_output=True, text=True)
+    assert done.returncode == status, f"{words}: exit status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def commands(page: str) -> list[list[str]]:
+    lines = "".join(blocks(page, "sh")).replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True)[1:] for line in lines if line.startswith("attest ")]
+
+
+def first_kernel() -> None:
+    source, mended = blocks("first_kernel.md", "c")
+    wrong = re.compile(r"if \(c->right >= 0\) keys = i \+ 1; .*\n")
+    assert wrong.search(source), "the mistake of docs/first_kernel.md"
+    audit = commands("first_kernel.md")[0]
+    for text, status, says in ((source, 1, "the band is aligned top-left"),
+                               (wrong.sub(lambda _: mended, source), 0, "CERTIFIED on its domain")):
+        pathlib.Path("kernel.c").write_text(text, encoding="utf-8")
+        subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O2",
+                        f"-I{root}/problem/abi", "kernel.c", "-o", "libkernel.so", "-lm"], check=True)
+        assert says in attest(status, *audit), says
+
+
+def choose_a_contract() -> None:
+    written = json.loads(blocks("choose_a_contract.md", "json")[0])
+    pathlib.Path("mine.json").write_text(json.dumps(written), encoding="utf-8")
+    asked = commands("choose_a_contract.md")
+    assert len(asked) == 3
+    for words in asked:
+        attest(0, *words)
+    names = attest(0, "list", "contracts")
+    page = (root / "docs/choose_a_contract.md").read_text(encoding="utf-8")
+    for name in re.findall(r"`((?:merge-)?(?:f|bf)(?:16|32|64)[a-z0-9-]*)`", page):
+        assert re.search(rf"^{name} ", names, re.M), f"there is no contract {name}"
+    said = json.loads(attest(0, "list", "contracts", "--json"))[0]["conventions"]
+    listed = set(re.findall(r"^\| `([a-z_]+)` \|", page, re.M))
+    assert set(said) == listed, f"conventions: {set(said) ^ listed}"
+
+
+def gpu() -> None:
+    python = blocks("gpu.md", "python")
+    try:
+        import attest_attention as package
+    except ImportError as why:
+        package = None
+        print(f"calls of the package are not compared: {why}")
+    asked = 0
+    for call in (node for block in python for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call)):
+        if package and isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", "") == "attest":
+            taken = inspect.signature(getattr(package, call.func.attr)).parameters
+            several = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken.values())
+            for keyword in call.keywords:
+                assert several or keyword.arg in taken, f"{call.func.attr} does not take {keyword.arg}"
+            asked += 1
+    assert asked >= 5 or not package, asked
+    for path in re.findall(r"contracts/[\w.-]+\.json", (root / "docs/gpu.md").read_text(encoding="utf-8")):
+        assert (root / path).is_file(), path
+    audit, gen, verify = commands("gpu.md")
+    attest(0, *gen)
+    attest(2, *audit)  # there is no such library
+    attest(2, *verify)  # there is no such file
+    assert pathlib.Path("cases.safetensors").stat().st_size > 100_000
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    first_kernel()
+    choose_a_contract()
+    gpu()
+print("the blocks of the pages do what the pages say")
