@@ -1,10 +1,8 @@
-// The files of contracts/: each reads, prints as it is written, and names the source of every number; docs/contracts.md
-// has the same numbers.
+// The files of contracts/: each reads, prints as it is written, and names the source of every number.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <sstream>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -28,8 +26,6 @@ std::vector<std::filesystem::path> files() {
   std::ranges::sort(all);
   return all;
 }
-
-bool has(std::string const& text, std::string_view part) { return text.find(part) != text.npos; }
 
 TEST_CASE("there is a ready contract for each of the kernels that people run", "[unit]") {
   std::set<std::string> names;
@@ -78,30 +74,6 @@ TEST_CASE("every number of a ready contract has a source", "[unit]") {
       for (auto const& item : written.at(part).items()) fields.insert(item.key());
     for (auto const& item : written.at("sources").items()) sources.insert(item.key());
     CHECK(fields == sources);
-  }
-}
-
-TEST_CASE("docs/contracts.md has a row for every number of a ready contract", "[unit]") {
-  std::vector<std::string> rows;
-  std::istringstream page(text_of(ATTEST_CONTRACTS_PAGE));
-  for (std::string line; std::getline(page, line);) rows.push_back(line);
-  for (auto const& path : files()) {
-    INFO(path);
-    auto const written = json::parse(text_of(path));
-    std::string const name = path.stem().string();
-    CHECK(std::ranges::any_of(rows, [&](std::string const& row) { return has(row, "contracts/" + name + ".json"); }));
-    for (char const* const part : {"model", "conventions"})
-      for (auto const& item : written.at(part).items()) {
-        // The format of the arithmetic is an object of constants; bound.md has them.
-        std::string const value = item.key() == "format"     ? item.value().at("omega").get<std::string>()
-                                  : item.value().is_string() ? item.value().get<std::string>()
-                                                             : item.value().dump();
-        std::string const source = written.at("sources").at(item.key()).get<std::string>();
-        INFO(item.key() << " = " << value << ": " << source);
-        CHECK(std::ranges::any_of(rows, [&](std::string const& row) {
-          return row.starts_with("| `" + item.key() + "` |") && has(row, "`" + value + "`") && has(row, source);
-        }));
-      }
   }
 }
 
