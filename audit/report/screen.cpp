@@ -143,7 +143,8 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
              sizes_words(first->smallest_sizes()) + (is_small ? values_words(first->shrunk->inputs) : ""), 4);
     rows.add("", what.sentence, 4);
     rows.add("again", first->reproducer, 5);
-    if (is_small && !first->shrunk->file.empty()) rows.add("", "its smallest call is in " + first->shrunk->file);
+    if (is_small && first->reproducer.find(first->shrunk->file) == std::string::npos)
+      rows.add("", "the smallest call is in " + first->shrunk->file);
   }
   rows.add("findings",
            of.findings.size() < 2 ? "" : fmt::format("{}; --verbose and --report show them", of.findings.size()));

@@ -19,15 +19,15 @@ cd "$work/wrong"
 status=0
 "$attest" audit --seed 1 --kernel ./libkernel.so --fail-fast >said || status=$?
 [ $status = 1 ] || { cat said; echo "exit status $status, expected 1"; exit 1; }
-# The lines of the report that README.md shows, without their folding.
+# The lines of the report that README.md shows, without their folding; how small the call becomes is a matter of time.
 tr -s '\n ' '  ' <said >line
 awk '/^```/ { open = open ? "" : $0; next } open == "```"' "$root/README.md" | tr -s '\n ' '  ' |
-  sed 's/ CERTIFIED .*//; s/ ⋮ /\n/g; s/^ *//' >shown
+  sed 's/ CERTIFIED .*//; s/ smallest call .* again / ⋮ again /; s/ ⋮ /\n/g; s/^ *//' >shown
 while read -r part || [ "$part" ]; do
   part=${part% }
   grep -qF -- "$part" line || { cat said; echo "the report does not say: $part"; exit 1; }
 done <shown
-grep -q 'equals the answer with scale 1' shown
+grep -q 'equals the answer with scale 1' line
 cd "$work/mended"
 "$attest" audit --seed 1 --draws 20 --draw-products 1048576 --kernel ./libkernel.so
 cd "$work"

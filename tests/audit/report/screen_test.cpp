@@ -92,7 +92,7 @@ TEST_CASE("a refutation names one call, its fault and the command that asks it a
                                    .file = "attest-findings/1.safetensors",
                                    .inputs = {{"q", {1, 1, 1, 1}, {0.5}}, {"k", {1, 1, 2, 1}, {0, -1}}}};
   CHECK_THAT(as_screen(small, {}), Contains("\nsmallest call  b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n") &&
-                                       Contains("its smallest call is in attest-findings/1.safetensors\n"));
+                                       Contains("the smallest call is in attest-findings/1.safetensors\n"));
 }
 
 TEST_CASE("a certificate says of what, and what could still be wrong", "[unit]") {
