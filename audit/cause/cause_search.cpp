@@ -166,19 +166,17 @@ class search {
       return;
     seen_arithmetic seen = asked_.arithmetic ? asked_.arithmetic() : seen_arithmetic();
     if (is_flushed()) seen.try_emplace("outputs-flushed");
-    for (holding_contract const& other : asked_.contracts) {
-      if (!seen.contains("contract-" + other.name)) continue;
-      candidate added{"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}};
-      for (searched_case const* const tried : tried_) added.explains.push_back(other.cases.contains(tried->number));
-      candidates_.push_back(std::move(added));
-    }
     for (audit::hypothesis const& row : hypotheses()) {
       if (row.kind != hypothesis_kind::precision || !confirms(seen, row)) continue;
       candidate added{row.name, row.sentence, row.kind, &row, {}};
+      std::vector<char> open;
       for (auto const& answers : answers_) {
         if (asked_.late(1)) return;
-        added.explains.push_back(answers && answers->is_wrong() && fit_of(row, *answers) == fit::certified);
+        fit const is = answers && answers->is_wrong() ? fit_of(row, *answers) : fit::refuted;
+        added.explains.push_back(is == fit::certified), open.push_back(is == fit::open);
       }
+      // The step was seen by itself: where its bound says nothing of a few cases, they do not speak against it.
+      if (2 * count_of(added.explains) > cause_of()) added.explains = united(std::move(added.explains), open);
       // The same step, rounded more often, is no other mistake.
       auto const once = std::ranges::find(candidates_, row.name.substr(0, row.name.find("-x")), &candidate::name);
       if (once != candidates_.end()) {
@@ -187,6 +185,12 @@ class search {
       }
       if (row.scope == precision_scope::fitted)
         added.sentence = seen.find(row.name.starts_with("cutoff") ? "cutoff" : "exp-to")->second.sentence;
+      candidates_.push_back(std::move(added));
+    }
+    for (holding_contract const& other : asked_.contracts) {
+      if (!seen.contains("contract-" + other.name)) continue;
+      candidate added{"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}};
+      for (searched_case const* const tried : tried_) added.explains.push_back(other.cases.contains(tried->number));
       candidates_.push_back(std::move(added));
     }
   }

@@ -42,7 +42,7 @@ fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wron
     if (part.empty()) continue;
     judgement const found = judge_by_law(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);
     if (found.failed > 0) return fit::refuted;
-    open |= found.undecided > 0 || found.not_judged() > 0;
+    open |= found.undecided > 0 || found.not_judged() > found.judged();
     judged |= found.judged() > 0;
     worst = std::max(worst, found.max_error_in_bounds);
   }

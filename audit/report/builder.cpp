@@ -1,6 +1,7 @@
 #include "audit/report/builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -28,8 +29,14 @@ std::string without_sharp_element(judgement const& sum) {
   return "";
 }
 
-/// The class of a violation; `default_class` if the violation has none.
+/// The class of a violation; `default_class` if the violation has none. What a check suspects is no evidence: a finite
+/// number in the place of another is no crash, no foreign memory and no lost NaN.
 bug_class class_of(violation const& wrong, bug_class default_class) {
+  bool const finite = problem::output_named(wrong.output) && std::isfinite(wrong.got) &&
+                      std::isfinite(wrong.truth_lower) && std::isfinite(wrong.truth_upper);
+  bool const another =
+      default_class == bug_class::crash || default_class == bug_class::memory || default_class == bug_class::nan_swallowed;
+  if (finite && another) default_class = bug_class::accuracy;
   return wrong.bug_class ? *wrong.bug_class : wrong.output == "lse" ? bug_class::lse : default_class;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -183,7 +184,12 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
       add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
           fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
           reads_hidden({.score = score, .reads_value = reads}));
-  for (double const added : finite_masks)
+  // The number in base 2, where scores hold log₂ e.
+  for (double const added : {-1e4, -1e5, -1e6, -1e9})
+    add(fmt::format("hidden-score-plus{:g}-base-2", added),
+        fmt::format("{:g} is added to the scores of hidden keys, in base 2, and nothing else hides them", added),
+        reads_hidden({.score = added * std::numbers::ln2, .reads_key = true, .reads_value = true}));
+  for (double const added : {-1e4, -1e5, -1e6, -65504.0, -1e9, -1e30})
     add(fmt::format("hidden-score-plus{:g}", added), fmt::format("{:g} is added to the scores of hidden keys", added),
         reads_hidden({.score = added, .reads_key = true, .reads_value = true}));
   add("hidden-score-lowest", "hidden keys have the most negative finite score, and count where no other key is seen",

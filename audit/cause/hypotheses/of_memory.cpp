@@ -82,6 +82,31 @@ std::vector<answered_call> answers_before(answered_call const& call, answered_ca
   return {supposed};
 }
 
+/// Each product q_t·k_t is rounded before the sum: the scores change by σ·Σ (R(q_t·k_t) − q_t·k_t).
+supposition rounds_products(problem::binary_format const& to) {
+  return [&to](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    owned_problem const& p = call.problem;
+    problem::sizes const& s = p.size();
+    if (!is_small(p) || p.draft().softcap > 0) return {};
+    owned_tensor const &q = p.draft().q, &k = p.draft().k;
+    double const sigma = sigma_of(p);
+    bool any = false;
+    problem_draft draft = p.draft();
+    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
+      double change = 0;
+      for (std::int64_t t = 0; t < s.d; ++t) {
+        double const product =
+            load(q, offset_of(q, b, h, i, t)) * load(k, offset_of(k, b, h / (s.hq / s.hk), j, t));
+        change += rounded_to(product, to) - product;
+      }
+      if (!std::isfinite(change)) change = 0;
+      any |= change != 0;
+      return bias_of(p, b, h, i, j) + sigma * change;
+    });
+    return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
+  };
+}
+
 }  // namespace
 
 void add_hypotheses_of_memory(hypothesis_list& to) {
@@ -123,6 +148,10 @@ void add_hypotheses_of_memory(hypothesis_list& to) {
     add(fmt::format("inputs-in-{}", format.name), fmt::format("Q, K and V are rounded to {}", format.name),
         maps_inputs({q, k, v}, round));
   }
+  for (auto const& [name, type] : {std::pair{"f16", problem::element_type::f16}, {"bf16", problem::element_type::bf16}})
+    add(fmt::format("products-in-{}", name),
+        fmt::format("each product of an element of q and one of k is rounded to {} before the sum", name),
+        rounds_products(problem::row_of(type).format));
 }
 
 }  // namespace attest::audit

@@ -74,6 +74,11 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
           [](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(p.v.layout.shape[3])); }));
   add("default-scale-1-over-d", "the default scale is 1/d, not 1/√d",
       solves(has_default_scale, [](problem_draft& p) { p.scale = 1 / head_dimension(p); }));
+  for (std::int64_t const width : {16, 32, 40, 48, 64, 72, 80, 96, 128, 192, 256})
+    add(fmt::format("default-scale-of-width-{}", width),
+        fmt::format("the default scale is 1/√{} for every head dimension", width),
+        solves([=](owned_problem const& p) { return has_default_scale(p) && p.size().d != width; },
+               [=](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(width)); }));
   for (auto const& [name, format] :
        {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
     add(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),

@@ -1,4 +1,5 @@
 // Hypotheses about mask and band.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -65,6 +66,14 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
       solves(is_window, [](problem_draft& p) { ++p.band.right; }));
   add("right-edge-outside", "the right edge of a band is outside, one key too few",
       solves(has_more_right, [](problem_draft& p) { --p.band.right; }));
+  // j < i: a band whose diagonal lies one key to the left, except for its left edge.
+  add("causal-strict", "a query does not see the key at its own place: j < i, not j ≤ i",
+      solves([](owned_problem const& p) { return band_of(p).right == 0; },
+             [](problem_draft& p) {
+               --p.band.diagonal;
+               if (p.band.left >= 0) p.band.left = std::max<std::int64_t>(p.band.left - 1, 0);
+             }),
+      plain_mistake{"the answer with j < i, not j ≤ i", bug_class::causal_alignment});
   add("edges-outside", "both edges of a window are outside",
       solves([](owned_problem const& p) { return band_of(p).left > 0 && band_of(p).right > 0; },
              [](problem_draft& p) { --p.band.left, --p.band.right; }));
