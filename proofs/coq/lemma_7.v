@@ -21,7 +21,7 @@ Record weights_known := {
   D_below : D <= total (fun j => if counted j then pi j / (1 + T j) else 0) keys;
   lemma_5a : 0 < Lambda <= total W keys }.
 
-Hypothesis known : weights_known.
+Context (known : weights_known).
 
 Lemma exact_sum_positive : 0 < total E keys.
 Proof.

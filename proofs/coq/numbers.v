@@ -58,6 +58,11 @@ Lemma total_abs f l : Rabs (total f l) <= total (fun a => Rabs (f a)) l.
 Proof. induction l; simpl; [rewrite Rabs_R0; lra|]. eapply Rle_trans; [apply Rabs_triang|lra]. Qed.
 Lemma total_pos f l : (forall a, In a l -> 0 <= f a) -> 0 <= total f l.
 Proof. induction l; simpl; intros H; [lra|]. assert (0 <= f a) by auto. assert (0 <= total f l) by auto. lra. Qed.
+Lemma total_positive f l : l <> [] -> (forall a, In a l -> 0 < f a) -> 0 < total f l.
+Proof.
+  destruct l as [|a l]; intros N H; [easy|]. simpl. assert (0 < f a) by (apply H; now left).
+  assert (0 <= total f l); [|lra]. apply total_pos. intros b I. left. apply H. now right.
+Qed.
 Lemma total_holds f l a : (forall x, In x l -> 0 <= f x) -> In a l -> f a <= total f l.
 Proof.
   induction l as [|b l IH]; simpl; intros H I; [easy|].

@@ -1,6 +1,6 @@
 """proofs/coq/ is checked from its sources, and rests on nothing else.
 
-    coq_test.py SOURCES            every file of _CoqProject compiles; no axiom but those of the standard library's reals
+    coq_test.py SOURCES            every file of _CoqProject compiles, with the axioms of the standard library's reals
     coq_test.py SOURCES --planted  each edit of tests/proof_edits/of_coq.txt breaks that
 """
 import pathlib
