@@ -115,7 +115,8 @@ def judged(attest, recorded, check):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "steps.safetensors")
         save_file(recorded, path)
-        ran = subprocess.run([attest, "verify", path, "--quiet", "--findings", ""], capture_output=True, text=True, check=False)
+        ran = subprocess.run([attest, "verify", path, "--quiet", "--findings", ""], capture_output=True, text=True,
+                             check=False)
     print(f"    {ran.stdout}", end="")
     check(ran.returncode == 0, "attest verify certifies every output and weight that the kernel gave")
 
