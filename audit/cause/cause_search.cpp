@@ -70,7 +70,7 @@ class search {
       try_case(*failing);
     }
     if (tried_.empty()) return std::nullopt;
-    candidates_.reserve(candidates_.size() + hypotheses().size());
+    candidates_.reserve(candidates_.size() + hypotheses().size() + asked_.contracts.size());  // they are pointed at
     std::vector<candidate*> chosen = smallest_set();
     if (explained_by(chosen) < cause_of()) {
       add_seen_precision();

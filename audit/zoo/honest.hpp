@@ -90,6 +90,9 @@ struct honest {
   }
   /// The factor of l and O when the maximum changes from `old` to M.
   static R rescale(R old, R M, R (*exp)(R, std::int64_t)) { return old == -infinity ? R(0) : exp(old - M, 0); }
+  /// That factor as it meets l, and as it meets O.
+  static R rescale_of_sum(R r) { return r; }
+  static R rescale_of_output(R r) { return r; }
   /// The weight as it is multiplied by V, and as it is added to l.
   static R for_values(R p) { return p; }
   static R for_sum(R p) { return p; }

@@ -95,7 +95,7 @@ class row_kernel {
     }
     terms_.clear();
     for (R const p : p_) terms_.push_back(P::for_sum(p));
-    x.l = P::kept_sum(x.l * r + P::sum(terms_));
+    x.l = P::kept_sum(x.l * P::rescale_of_sum(r) + P::sum(terms_));
     terms_.clear(), read_.clear();
     for (std::size_t n = 0; n < seen_.size(); ++n) {
       if (!seen_[n].reads_value) continue;
@@ -105,7 +105,7 @@ class row_kernel {
     v_.resize(read_.size());
     for (std::size_t c = 0; c < columns_; ++c) {
       for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
-      x.O[c] = P::kept_sum(x.O[c] * r + P::dot(terms_, v_));
+      x.O[c] = P::kept_sum(x.O[c] * P::rescale_of_output(r) + P::dot(terms_, v_));
     }
   }
 

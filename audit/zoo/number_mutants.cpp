@@ -124,6 +124,16 @@ ATTEST_MUTANT(forgets_to_rescale, bug_class::lse, "flashinfer#4051",
   static F rescale(F old, F, F (*)(F, std::int64_t)) { return old == -honest<F>::infinity ? F(0) : F(1); }
 };
 
+ATTEST_MUTANT(forgets_to_rescale_the_sum, bug_class::lse, "flashinfer#4051",
+              "l is not rescaled when the maximum moves, O is") {
+  static F rescale_of_sum(F) { return 1; }
+};
+
+ATTEST_MUTANT(forgets_to_rescale_the_output, bug_class::lse, "flashinfer#4051",
+              "O is not rescaled when the maximum moves, l is") {
+  static F rescale_of_output(F) { return 1; }
+};
+
 // --- softcap-order ---
 
 ATTEST_MUTANT(softcap_after_bias, bug_class::softcap_order, "onnx#7865", "the bias is inside the softcap") {
@@ -161,6 +171,13 @@ ATTEST_MUTANT(zeros, bug_class::weak_test, "pygpubench PR#7 transformers PR#3451
 ATTEST_MUTANT(denominator_plus_epsilon, bug_class::weak_test, "onnx attention cases",
               "1e-6 is added to the denominator") {
   static F denominator(F l) { return l + F(1e-6); }
+};
+
+ATTEST_MUTANT(scale_of_width_64, bug_class::weak_test, "mlir-air#1427", "the default scale is 1/8 for every d") {
+  static F score(place const& at, F product, std::int64_t j) {
+    F const s = honest<F>::softcap(at, product * (at.explicit_scale() ? honest<F>::scale(at) : F(0.125)));
+    return at.call.bias ? s + honest<F>::bias(at, j) : s;
+  }
 };
 
 ATTEST_MUTANT(no_scale, bug_class::weak_test, "mlir-air#1427", "the default scale is 1") {

@@ -44,6 +44,15 @@ ATTEST_MUTANT(empty_block_ends_row, bug_class::empty_block, "flashinfer PR#1178"
 
 // --- sentinel ---
 
+ATTEST_MUTANT(sentinel_million_in_base_2, bug_class::sentinel, "flashinfer#4267",
+              "-1e6 is added to the scores of masked keys in base 2, and nothing else hides them") {
+  template <class Score>
+  static std::optional<F> hidden(place const&, Score&& score) {
+    return score() - F(1e6 * 0.693147180559945309417);
+  }
+  static constexpr bool reads_hidden_values = true;
+};
+
 ATTEST_MUTANT(sentinel_ten_thousand, bug_class::sentinel, "flashinfer#4267 burn PR#4697",
               "masked keys have the score -1e4") {
   template <class Score>
@@ -83,6 +92,15 @@ ATTEST_MUTANT(sentinel_in_bias, bug_class::sentinel, "burn PR#4697", "a bias bel
 ATTEST_MUTANT(always_top_left, bug_class::causal_alignment, "flash-attention#517 mlx#2835",
               "bands are aligned top-left") {
   static bool in_band(place const& at, std::int64_t j) { return zoo::in_band(at.i, j, 0, at.call.left, at.call.right); }
+};
+
+ATTEST_MUTANT(causal_without_own_key, bug_class::causal_alignment, "flash-attention#517",
+              "where the band ends at the diagonal, a query does not see its own key: j < i") {
+  static bool in_band(place const& at, std::int64_t j) {
+    std::int64_t const diagonal = at.call.right == 0 ? at.call.diagonal - 1 : at.call.diagonal,
+                       left = at.call.right == 0 && at.call.left > 0 ? at.call.left - 1 : at.call.left;
+    return zoo::in_band(at.i, j, diagonal, left, at.call.right);
+  }
 };
 
 ATTEST_MUTANT(always_bottom_right, bug_class::causal_alignment, "flash-attention#1778 cutlass#2336",
