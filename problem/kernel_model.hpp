@@ -30,7 +30,8 @@ enum class rescale_count : std::uint8_t {
 /// In which order a partial result takes its keys.
 enum class key_order : std::uint8_t {
   any,
-  index,  ///< rising or falling index, in groups of any size or by lanes; or least_block keys at a time in any order
+  index,  ///< rising or falling index, in groups of any size or by 2, 4, …, 64 lanes (every 2nd, 4th, … key); or
+          ///< least_block keys at a time in any order
 };
 
 /// The cost of a rescale by exp(0), if the reference has not changed.
@@ -128,7 +129,7 @@ struct kernel_model {
   rescale_count rescales = rescale_count::per_block;
   key_order order = key_order::any;
   std::int64_t least_block = 1;  ///< order index: keys taken at a time if they do not follow the index
-  int merges = 0;                ///< order index: the most raw merges of partial results on one path
+  int merges = 0;                ///< order index: the most raw merges of partial results, or of lanes, on one path
   problem::unchanged_rescale unchanged_rescale = problem::unchanged_rescale::exact;
   double tau = 0;  ///< lazy rescaling: the final reference point lies at most τ below the row maximum
   double x0 = std::numeric_limits<double>::infinity();       ///< weights below e^(−x0) are replaced by 0
@@ -148,9 +149,12 @@ struct kernel_model {
   double u_sink = 0, omega_sink = 0;  ///< the rounding of that factor to a narrower format before its product with O
   int k_drop = 3;                     ///< roundings of the factor of dropout: 1 − p, its reciprocal, the product
   double u_drop = 0, omega_drop = 0;  ///< the rounding of P, V or O to the format of outputs behind that factor
+  double u_rate = 0;                  ///< the rounding of p itself, before 1 − p is formed
 
   // sums
   std::int64_t block = 1;  ///< keys per block (rescales per_block, sum_height block_local, a known weight_reference)
+  std::int64_t block_most =
+      1;  ///< weight_reference rising, falling: the most, a multiple of `block`, if that is larger
   sum_height height = sum_height::in_sequence;
   std::int64_t height_divisor = 1, height_base = 0;  ///< height declared
   int k_pre = 0;             ///< roundings of a weight that is normalised before its product with V

@@ -41,6 +41,7 @@ kernel_model unknown_f32() {
   m.k_block = 2;
   m.divided_block = 64;
   m.k_f = 3;
+  m.u_rate = u;
   m.eps_log = 4 * u;
   m.k_lse = 3;
   return m;
@@ -158,6 +159,7 @@ kernel_model unknown_f64() {
   m.e_c = 16 * u;
   m.a_t = exp_based_tanh(u);
   m.eps = 8 * u;
+  m.u_rate = u;
   m.eps_log = 4 * u;
   return m;
 }
@@ -210,7 +212,8 @@ std::vector<contract> make_contracts() {
   std::vector<contract> all{
       {"f32", "float32 throughout: " + any + f32 + alone, element_type::f32, unknown_f32()},
       {"f32-any",
-       "f32 that may also rescale lazily (by e^5.6 at most), merge parts by LSE at one level and divide at the end, or "
+       "f32 that may also rescale lazily (by e^5.6 at most, where no parts are merged raw), merge parts by LSE at one "
+       "level and divide at the end, or "
        "multiply O by the factor of a sink afterwards; "
        "about ten "
        "times looser: " +

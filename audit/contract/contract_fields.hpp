@@ -128,6 +128,8 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     whole(added, "k_drop", m.k_drop, fields::count);
     added.number("u_drop", m.u_drop, unit);
     added.number("omega_drop", m.omega_drop, absolute);
+    added.number("u_rate", m.u_rate, unit);
+    added.count("block_most", m.block_most, some);
   });
 }
 

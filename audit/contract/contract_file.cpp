@@ -102,6 +102,46 @@ std::optional<error> wrong_weight_reference(problem::kernel_model const& model, 
                   "also rescales other than 'none', and all but 'own_block' merges 0");
   if (model.weight_reference != weight_reference::whole_row && !block_is_written)
     return of_key("model.block", "is missing: weight_reference speaks of blocks, so write how many keys they have");
+  bool const in_order =
+      model.weight_reference == weight_reference::rising || model.weight_reference == weight_reference::falling;
+  if (in_order && model.block_most > model.block && model.block_most % model.block != 0)
+    return of_key("model.block_most", "contradicts model.block: it must be a multiple of it");
+  return std::nullopt;
+}
+
+/// The fault of a field that says nothing beside another one. `written` are the fields of the file: a value that comes
+/// from the preset does not count, nor a default.
+std::optional<error> wrong_idle_field(problem::kernel_model const& model, json const& written) {
+  problem::kernel_model const usual;
+  bool const raw = model.merge == problem::split_merge::raw, any_order = model.order == problem::key_order::any;
+  struct idle {
+    char const* field;
+    bool is_set, says_nothing;
+    char const* beside;
+  };
+  idle const fields[] = {
+      {"merge_levels", model.merge_levels != usual.merge_levels, raw, "merge 'raw'"},
+      {"parts_are_keys", model.parts_are_keys, raw, "merge 'raw'"},
+      {"u_state", model.u_state > 0, raw, "merge 'raw'"},
+      {"omega_state", model.omega_state > 0, raw, "merge 'raw'"},
+      {"state_limit", model.state_limit != usual.state_limit, raw, "merge 'raw'"},
+      {"merges", model.merges > 0, any_order, "order 'any'"},
+      {"least_block", model.least_block != usual.least_block, any_order, "order 'any'"},
+      {"block_most", model.block_most > 1,
+       model.weight_reference != problem::weight_reference::rising &&
+           model.weight_reference != problem::weight_reference::falling,
+       "a weight_reference that is neither 'rising' nor 'falling'"},
+      {"k_sink", model.k_sink != usual.k_sink, model.sink_form == problem::sink_form::term, "sink_form 'term'"},
+  };
+  for (auto const& [field, is_set, says_nothing, beside] : fields)
+    if (is_set && says_nothing && written.contains(field))
+      return of_key((std::string("model.") + field).c_str(),
+                    fmt::format("contradicts {}, beside which it says nothing", beside));
+  bool const by_lse_alone = model.normalise == problem::normaliser::lse;
+  if (by_lse_alone && problem::by_sigmoid(model.merge))
+    return of_key("model.normalise", "'lse' contradicts a merge by a sigmoid: no such kernel has a bound");
+  if (by_lse_alone && !raw && (model.u_state > 0 || model.omega_state > 0))
+    return of_key("model.normalise", "'lse' contradicts u_state and omega_state: no such kernel has a bound");
   return std::nullopt;
 }
 
@@ -156,6 +196,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     outer.object("model", [&](field_reader& fields) { visit_model(claim.fixed, fields); });
     if (outer.why) return *std::move(outer.why);
     if (auto wrong = wrong_weight_reference(claim.fixed, whole || model->contains("block"))) return *std::move(wrong);
+    if (auto wrong = wrong_idle_field(claim.fixed, *model)) return *std::move(wrong);
     // Version 0.1 printed its presets under their names, which have more meaning today.
     if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }

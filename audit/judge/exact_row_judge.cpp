@@ -77,6 +77,22 @@ void compare(preset_comparison& with, double got, double lower, double upper, re
 }
 
 template <class T>
+reference::value_kind exact_row_judge<T>::kind_beside_cutoff(std::int64_t c, reference::value_kind exact) const {
+  using reference::value_kind;
+  bool const of_values = exact == value_kind::nan || exact == value_kind::not_finite;
+  if (!of_values || !(model_.x0 < reference::infinity) || first_.row.kind != reference::row_kind::finite) return exact;
+  auto const keys = first_.row.real_keys();
+  bool some_left_out = false, others = false;
+  for (std::size_t at = 0; at < keys.size(); ++at) {
+    if (std::isfinite(as_double(problem_.v().row(b_, reference::key_head(problem_.size(), h_), keys[at].j)[c])))
+      continue;
+    bool const left_out = first_.bound.may_leave_out(at);
+    some_left_out |= left_out, others |= !left_out;
+  }
+  return !some_left_out ? exact : others ? value_kind::not_finite : value_kind::unspecified;
+}
+
+template <class T>
 void exact_row_judge<T>::judge_o(judgement& into) {
   using reference::row_kind;
   using reference::value_kind;
@@ -84,7 +100,7 @@ void exact_row_judge<T>::judge_o(judgement& into) {
   for (std::int64_t c = 0; c < s.dv && !enough(into); ++c) {
     T const got = outputs_.o(b_, h_, i_, c);
     auto const exact = reference::compiled::output(problem_, first_.row, c);
-    switch (exact.kind) {
+    switch (kind_beside_cutoff(c, exact.kind)) {
       case value_kind::unspecified: into.leave_out(output_kind::o, 1, not_judged_because::value_left_open); continue;
       case value_kind::nan:
         by_rule_unless_open(into, output_kind::o, c, got, std::nan(""),

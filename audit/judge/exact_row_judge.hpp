@@ -104,6 +104,9 @@ class exact_row_judge {
   bool by_bound(judgement& into, output_kind kind, std::int64_t at, E got, Truth&& truth_at, Bound&& bound_at);
   /// Evaluates the bounds of `sharper` for the row if this row is compared.
   void bound_again();
+  /// The kind of an output that is not finite, as a kernel that leaves out keys (x0) may answer it: what V holds at
+  /// such keys says nothing.
+  reference::value_kind kind_beside_cutoff(std::int64_t c, reference::value_kind exact) const;
   /// Clause H, whatever the scores are.
   void by_hull(judgement& into, std::int64_t c, T got);
   void violate(judgement& into, char const* output, std::int64_t at, double got, double truth_lower, double truth_upper,

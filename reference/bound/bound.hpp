@@ -72,6 +72,11 @@ class row_bound {
 
   /// E10: H0 and the first part of H4, as far as they do not depend on V. Where they fail nothing is claimed.
   constexpr bool says_anything() const noexcept { return terms_.judges(); }
+  /// Beside a cutoff x0 of the model: may the kernel leave the key out, so that it does not read its V? (Any key where
+  /// the row is not judged.)
+  constexpr bool may_leave_out(std::size_t at) const noexcept {
+    return terms_.model.x0 < infinity && (!terms_.judged || keys_[at].flushed);
+  }
   /// What the evaluation found, for tests and reports.
   constexpr row_terms const& terms() const noexcept { return terms_; }
 

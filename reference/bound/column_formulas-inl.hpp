@@ -91,6 +91,32 @@ constexpr R average_error(row_terms const& terms, R const& farthest, R const& we
   return smaller(theorem, clauses);
 }
 
+// --- section 5, weights formed by the LSE ---
+
+/// Weights exp(s − LSE): U^L_j; is the key flushed in the second pass, X̂^L_j > x0.
+template <class R>
+struct lse_weight {
+  R error;
+  decltype(R(0) < R(0)) flushed;
+};
+
+/// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a key that is far, or flushed in either
+/// pass; with X^L_j = |x_j| + ln Z + E_j + λ and κ^L_j = κ_j + γ_{c_m}(1 + γ_{k_x})·ln Z:
+/// z^L_j = E_j + γ_{k_x}X^L_j + κ^L_j + ε̂ + û_p + […](R + 1)k_x·ω; X̂^L_j = (1 + γ_{k_x})X^L_j + κ^L_j (section 5,
+/// second theorem).
+template <class R>
+constexpr lse_weight<R> lse_weight_error(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
+                                         R const& reference_error, double lambda,
+                                         decltype(R(0) < R(0)) underflows) noexcept {
+  R const X = terms.lse_above_max + lambda - key.x_lower + E;
+  R const kappa = reference_error + terms.reference_factor * terms.lse_above_max;
+  R const z = (E + terms.gamma_x * X + kappa + terms.eps_hat + terms.z_extra) * terms.slack;
+  auto const flushed = R(terms.model.x0) < (X * (1 + terms.gamma_x) + kappa) * terms.slack;
+  R const near = key.weight_upper * (z / (1 - smaller(z, R(1)) * 0.5) * (1 + 0x1p-50));
+  R const U = select(z < R(1), near, exp_upper(rounded_up(key.x_upper + z)) / terms.normaliser_lower);
+  return {select(either(underflows, flushed), larger(key.weight_upper, U), U), flushed};
+}
+
 // --- section 5, Theorem; section 9, Warning level ---
 
 /// B_c; B_c before the output rounding; W_c; does the column satisfy H0 (E10), is A^T the smallest entry of A_c, is the

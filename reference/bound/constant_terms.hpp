@@ -62,13 +62,15 @@ struct constant_terms : row_scalars {
   /// M_K⁺, M_K⁻ and what a sink of these numbers may exceed them by. `keys` are the score_extremes without the sink.
   template <class Extremes>
   constexpr sink_reach meet_sink(Extremes const& keys, double x_lower, double x_upper, double E) const noexcept;
-  /// B − 1 + S − 1: section 3, Rescales; Lemma 2.
+  /// B − 1 + max(S − 1, merges): section 3, Rescales; Lemma 2.
   constexpr double most_rescales() const noexcept;
   constexpr bool always_rescales() const noexcept {
     return model.unchanged_rescale == problem::unchanged_rescale::rounded;
   }
-  /// [τ > 0, raw merges]·(S − 1), beside rank⁺_j (Lemma 2).
-  constexpr double lazy_merges() const noexcept { return model.tau > 0 && !by_lse() ? model.splits - 1 : 0; }
+  /// Raw merges on one path: merges, and S − 1 where parts are merged raw (Lemma 2).
+  constexpr double raw_merges() const noexcept { return larger(by_lse() ? 0 : model.splits - 1, model.merges); }
+  /// [τ > 0] of them, beside rank⁺_j (Lemma 2).
+  constexpr double lazy_merges() const noexcept { return model.tau > 0 ? raw_merges() : 0; }
   constexpr bool follows_index() const noexcept {
     return model.order == problem::key_order::index && !always_rescales();
   }
@@ -119,7 +121,9 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   factor.only = model.sink_form == problem::sink_form::rescale;
   sink_relative = compounded(gamma(model.k_t, u), model.u_t), sink_absolute = model.omega_t + 2 * omega;
   states = states_between_merges(model), gamma_states = gamma(states, model.u_state);
-  if (drops) delta_wide = compounded(gamma(model.k_drop, u), model.u_drop);
+  // Dropout: (1 + γ_{k_drop})(1 + u_drop)(1 + γ_{κ−1}(u_rate)) − 1, where κ − 1 = p/(1 − p).
+  if (drops)
+    delta_wide = compounded(compounded(gamma(model.k_drop, u), model.u_drop), gamma(kept_factor - 1, model.u_rate));
   double const on_paths = by_sigmoid() ? 0 : gamma_states;  // Lemma 8 has them beside the largest value
   delta = on_paths < infinity ? compounded(delta_wide, on_paths) : infinity;
   if (by_sigmoid()) {
@@ -154,15 +158,16 @@ constexpr double constant_terms::tree_height() const noexcept {
   return smaller(chain, block + blocks - 2 + sink);
 }
 
-/// B − 1 + S − 1 with B = ⌈N/b⌉, 1 for two passes, n for an unknown order; a sink is one block more (section 3,
-/// Rescales; Lemma 2).
+/// B − 1 + max(S − 1, merges) with B = ⌈N/b⌉, 1 for two passes, for an unknown order n, or N where a block of hidden
+/// keys rescales, too; a sink is one block more (section 3, Rescales; Lemma 2).
 constexpr double constant_terms::most_rescales() const noexcept {
   if (sums_nothing()) return 0;
   double const blocks = model.rescales == problem::rescale_count::none ? 1
                         : model.rescales == problem::rescale_count::per_block
                             ? static_cast<double>((m + model.block - 1) / model.block)
-                            : n;
-  return blocks - 1 + static_cast<double>(model.splits - 1 + (has_sink ? 1 : 0));
+                        : always_rescales() ? static_cast<double>(m)
+                                            : n;
+  return blocks - 1 + larger(model.splits - 1, model.merges) + (has_sink ? 1 : 0);
 }
 
 /// Section 3, A sink. A kernel that adds it at the end forms exp(t − M) with the maximum M of the keys: it may exceed M

@@ -296,19 +296,6 @@ constexpr R gamma_beside_sums(constant_terms const& terms, R const& rescales) no
 /// γ_j of section 9: how many keys have this score, 1 where they are six or fewer.
 constexpr double group_of(double equal) noexcept { return equal > 6 ? equal : 1; }
 
-/// U^L_j = π_j·T^L_j where z^L_j < 1, else e^{x_j + z^L_j}/Z, at least π_j for a far or flushed key;
-/// z^L_j = E_j + γ_{k_x}(|x_j| + ln Z + E_j + λ) + κ_j + γ_{c_m}(1 + γ_{k_x})·ln Z + ε̂ (section 5, second theorem).
-template <class R>
-constexpr R lse_weight_error(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
-                             R const& reference_error, double lambda, decltype(R(0) < R(0)) underflows) noexcept {
-  R const z = (E + terms.gamma_x * (terms.lse_above_max + lambda - key.x_lower + E) + reference_error + terms.eps_hat +
-               terms.reference_factor * terms.lse_above_max) *
-              terms.slack;
-  R const near = key.weight_upper * (z / (1 - smaller(z, R(1)) * 0.5) * (1 + 0x1p-50));
-  R const U = select(z < R(1), near, exp_upper(rounded_up(key.x_upper + z)) / terms.normaliser_lower);
-  return select(underflows, larger(key.weight_upper, U), U);
-}
-
 // --- section 6, Corollary W ---
 
 /// What the rounding to the output format adds: B(1 + u_out) + u_out·|exact| + ω_out (Theorem, Corollary W).

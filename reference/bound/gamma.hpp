@@ -12,6 +12,8 @@ constexpr double gamma(double k, double u) noexcept {
 }
 
 /// (1 + a)(1 + b) − 1, without cancellation (E1).
-constexpr double compounded(double a, double b) noexcept { return (a + b + a * b) * (1 + 0x1p-50); }
+constexpr double compounded(double a, double b) noexcept {
+  return a < infinity && b < infinity ? (a + b + a * b) * (1 + 0x1p-50) : infinity;  // never 0·∞
+}
 
 }  // namespace attest::reference

@@ -92,6 +92,10 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
   }
   bool const falling = declared == weight_reference::falling;
   if (falling) std::ranges::reverse(blocks);
+  // A block that may be larger, up to an aligned group of block_most keys, may have taken all keys of that group: m_t
+  // and the highest M_t are those at the end of the group, the lowest M_t is that at the end of the smaller block.
+  std::int64_t const most = std::max(block, terms.model.block_most);
+  auto const group_of_block = [&](weight_block const& at) { return key_at(at.begin).index / most; };
   double later = -infinity;                       // max (s − m + E) over the blocks after this one
   std::vector<double> after(blocks.size(), 0.0);  // clang takes libstdc++ 12's vector(n) for no constant expression
   for (std::size_t t = blocks.size(); t-- > 0;) after[t] = later, later = larger(later, blocks[t].highest);
@@ -103,6 +107,12 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
       at.lowest = larger(at.lowest, before.lowest), at.highest = larger(at.highest, before.highest);
     }
     at.may_rise = at.lowest < after[t];
+  }
+  for (std::size_t t = blocks.size(); t-- > 1;) {
+    weight_block const& next = blocks[t];
+    weight_block& at = blocks[t - 1];
+    if (group_of_block(at) != group_of_block(next)) continue;
+    at.m_lower = next.m_lower, at.m_upper = next.m_upper, at.highest = next.highest;
   }
   return blocks;
 }

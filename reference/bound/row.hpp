@@ -11,8 +11,8 @@ constexpr scalar::key_numbers<double> numbers_of(key_facts const& k) noexcept {
   return {k.x_lower, k.x_upper, k.score_upper, k.product_upper, k.key_norm, k.bias, k.weight_lower, k.weight_upper};
 }
 
-/// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + S − 1) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j} by a sorted
-/// search (E5), for an order by index at most merges + max(rec_j, ⌈N/least_block⌉ − 1), and R = max_j R_j.
+/// Section 3, Rescales: R_j = min(rank⁺_j, B − 1 + max(S − 1, merges)) with rank⁺_j = #{i ≠ j : s_i + E_i > s_j − E_j}
+/// by a sorted search (E5), for an order by index at most merges + max(rec_j, ⌈N/least_block⌉ − 1), and R = max_j R_j.
 /// Ensures   no path meets more than R_j rescales after key j (Lemma 2)
 constexpr double row_bound::rescales_of(constant_terms const& terms) {
   auto const& keys = facts_->keys;
@@ -142,8 +142,9 @@ constexpr void row_bound::find_lse_weights() {
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     key& my = keys_[j];
     auto const k = numbers_of(facts_->keys[j]);
-    my.lse_error = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
-    my.shared = my.lse_error;
+    auto const again = scalar::lse_weight_error(terms_, k, my.E, my.reference_error, lambda, my.far || my.flushed);
+    my.shared = my.lse_error = again.error;
+    my.flushed = my.flushed || again.flushed;
   }
 }
 

@@ -65,7 +65,7 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
   bool const stable = model.large_scores == problem::large_scores::stable || padded;
   theta = smaller(stable ? 0.5 : reference_limit(), largest_kappa);
   least_sum = g > 0.5 ? 0.5 / exp_upper(g - 0.5) : 0.5;
-  if (model.tau > 0 && model.splits > 1 && !by_lse()) least_sum *= 0.75;
+  if (lazy_merges() > 0) least_sum *= 0.75;
   // ω_W = (ω_W/e^τ)·e^{τ + θ} and far_P = far (Lemma 3, Underflow), but where l sums rounded weights those below
   // ω_p/u_p may vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^{τ + θ}.
   e_tau = model.tau > 0 ? exp_upper(model.tau) : 1;
@@ -143,8 +143,8 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
   if (by_sigmoid() && !(mixed < infinity && sigmoids_are_sharp(model, largest_argument()))) may_be_judged = false;
   may_be_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
 
-  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L], Γ_C = ξ/(1 − ξ);
-  // Γ_F = 0. Else Γ_F = γ_{k_F}.
+  // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L + min(S, n)·e^{−x0}],
+  // Γ_C = ξ/(1 − ξ); Γ_F = 0. Else Γ_F = γ_{k_F}.
   gamma_F = by_sigmoid() ? 0 : gamma(model.k_f, f.u);
   if (by_sigmoid())
     gamma_sigmoids = weights_by_sigmoids(model, sigmoids_on_way(model, n), found.largest_near_X,
@@ -155,7 +155,8 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
         levels * (model.eps + model.k_x * smaller(largest_argument(), found.largest_near_X) * f.u) * (1 + 0x1p-50);
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
     double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
-    double const xi = combine_error + levels * gamma(smaller(S, n) - 1, f.u) + lse_errors;
+    double const parts = smaller(S, n), cut = parts * lost_by_cutoff(model);
+    double const xi = combine_error + levels * (gamma(parts - 1, f.u) + cut) + lse_errors;
     gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;
     gamma_F = 0;
   }

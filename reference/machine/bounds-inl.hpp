@@ -131,7 +131,8 @@ struct lse_weight_stage {
   HWY_INLINE void at(std::size_t j) {
     auto const k = numbers_at<R>(keys, j);
     R const U = lse_weight_error(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), lambda,
-                                 load<R>(&keys.near[j]) < R(0.5));
+                                 load<R>(&keys.near[j]) < R(0.5))
+                    .error;
     store(U, &keys.lse_error[j]);
     store(U, &keys.shared_gamma[j]);
   }

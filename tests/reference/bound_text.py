@@ -162,7 +162,8 @@ class evaluation:
         if self.stated and largest <= HALF and not self.by_lse and not self.stable:
             self.g = self.g_plus = largest  # E11
         self.least_sum = HALF * min(ONE, (HALF - self.g).exp()) / self.slack / (1 + TWO**-40 if self.widened else 1)
-        if tau > 0 and m["merge"] == "raw" and S > 1:
+        self.raw_merges = max(S - 1 if m["merge"] == "raw" else 0, m["merges"])
+        if tau > 0 and self.raw_merges:
             self.least_sum *= Decimal("0.75")
         theta = min(HALF if self.stable else self.limit, largest)
         raised = self.exp(tau + theta)
@@ -177,9 +178,10 @@ class evaluation:
         m, N = self.m, self.f["m"]
         S = self.S
         self.key_blocks = ceil_quotient(N, m["block"])
-        self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": self.n}[m["rescales"]]
-        most = 0 if self.sums_nothing else self.blocks - 1 + S - 1 + self.has_sink
-        lazy = S - 1 if m["tau"] > 0 and m["merge"] == "raw" else 0
+        unknown = N if m["unchanged_rescale"] == "rounded" else self.n
+        self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": unknown}[m["rescales"]]
+        most = 0 if self.sums_nothing else self.blocks - 1 + max(S - 1, m["merges"]) + self.has_sink
+        lazy = self.raw_merges if m["tau"] > 0 else 0
         low, high = [key.low for key in self.keys], [key.high for key in self.keys]
         recorded = [0] * self.n
         if m["order"] == "index" and m["unchanged_rescale"] == "exact":
@@ -317,6 +319,8 @@ class evaluation:
         self.gamma_h = self.up(self.gamma_h)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
         factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
+        rate = gamma(self.f["kept_factor"] - 1, m["u_rate"])
+        factor = self.up(factor + rate + times(factor, rate))
         self.wide, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
         rounds = max(m["u_state"], m["omega_state"]) > 0
         self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and rounds)
@@ -350,7 +354,8 @@ class evaluation:
             X_plus = max((key.X for key in self.keys if not key.far), default=ZERO)
             self.combine = m["eps"] + m["k_x"] * min(K, X_plus) * u
             xi_L = max(key.xi for key in self.keys if key.in_L)
-            xi = mu * self.up(self.combine + gamma(min(S, n) - 1, u) + xi_L)
+            cut = min(S, n) * self.exp(-m["x0"]) if m["x0"] < INF else ZERO
+            xi = mu * self.up(self.combine + gamma(min(S, n) - 1, u) + xi_L + cut)
             self.gamma_C = self.up(xi / (1 - xi)) if xi < 1 else INF
             self.gamma_L = self.up(self.gamma_L + self.gamma_C + times(self.gamma_L, self.gamma_C))
             self.combine = self.up(Decimal("1.01") * mu * self.combine)

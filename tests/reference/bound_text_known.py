@@ -116,7 +116,13 @@ class known(results):
             seen = blocks[t] if kind == "own_block" else [key for s in order[:at + 1] for key in blocks[s]]
             later = [key for s in order[at + 1:] for key in blocks[s]]
             surest, highest = max(key.low for key in seen), max(key.high for key in seen)
-            low, high = max(key.xl for key in seen), max(key.xu for key in seen)
+            m_t = seen
+            if kind in ("rising", "falling"):                  # a block may take all of its group of block_most keys
+                most = max(b, self.m["block_most"])
+                last = [s for s in order if s * b // most == t * b // most][-1]
+                m_t = [key for s in order[:order.index(last) + 1] for key in blocks[s]]
+                highest = max(key.high for key in m_t)
+            low, high = max(key.xl for key in m_t), max(key.xu for key in m_t)
             if kind == "own_block":
                 low, high, highest = ZERO, ZERO, self.max_above
             E_t = max(ZERO, self.above(highest - low), self.above(high - surest))

@@ -86,7 +86,7 @@ def is_sharp(e):
 
 def largest_part(e, largest, total):
     """What the result of a part, or a state, is in size at most; `total` is the sum of the |v_jc|."""
-    m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + e.combine * (1 + e.wide)
+    m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + times(e.combine, 1 + e.wide)
     least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()))        # 1/Lambda+
     of_sums = e.n + e.S + e.divisions
     gamma_L = e.up(gamma(e.h + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
@@ -97,7 +97,7 @@ def largest_part(e, largest, total):
     lost = (4 * of_sums * e.omega * least + FOUR_THIRDS * (e.states * m["omega_state"]
                                                            + e.lost_dropped) * e.least_sum * least)
     beside = FOUR_THIRDS * ((e.omega if m["k_pre"] else ZERO) + (m["omega_p"] + e.lost_dropped) * least)
-    return e.up((1 + growth) * largest + lost * (1 + e.gamma_states) + beside * total + 2 * e.omega)
+    return e.up(times(1 + growth, largest) + lost * (1 + e.gamma_states) + beside * total + 2 * e.omega)
 
 
 def added(e, largest, total):

@@ -65,13 +65,13 @@ class results(evaluation):
         if m["normalise"] == "lse":
             for key in self.keys:
                 reach = abs(key.xl) + f["lse_above_max"] + key.E + self.lse
-                rounded = gamma(m["c_m"], u) * (1 + self.gamma_x) * f["lse_above_max"]
-                z = self.up(key.E + times(self.gamma_x, reach) + key.kappa + rounded + self.eps_hat)
+                moved = key.kappa + gamma(m["c_m"], u) * (1 + self.gamma_x) * f["lse_above_max"]
+                z = self.up(key.E + times(self.gamma_x, reach) + moved + self.eps_hat + self.u_shared + self.underflow)
                 if z < 1:
                     key.U_lse = key.wu * self.growth(z)
                 else:
                     key.U_lse = self.exp(self.above(key.xu + z)) / f["normaliser_lower"]
-                if key.far or key.flushed:
+                if key.far or key.flushed or self.up(times(1 + self.gamma_x, reach) + moved) > m["x0"]:
                     key.U_lse = max(key.U_lse, key.wu)
 
     # Section 5.
@@ -223,6 +223,8 @@ class results(evaluation):
         if not self.judged or m["normalise"] == "lse":
             return INF
         gamma_O = self.gamma_O + times(self.combine, 1 + self.delta)
+        if gamma_O == INF:
+            return INF
         sums = (1 + self.gamma_F) * (gamma_O + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
         kept = self.f["kept_factor"]
         lost = self.lost + FOUR_THIRDS * (self.states * m["omega_state"] + self.lost_dropped)

@@ -161,6 +161,8 @@ inline kernel_model random_model(generator& random) {
     m.u_state = states.one_of({0x1p-3, 0x1p-8, 0x1p-11}), m.omega_state = states.one_of({0x1p-134, 0x1p-25});
     m.state_limit = states.one_of({infinity, 65520.0});
   }
+  if (states.chance(0.3)) m.u_rate = states.one_of({0x1p-53, 0x1p-24, 0x1p-8});
+  if (states.chance(0.3)) m.block_most = m.block * states.one_of({2, 4, 64});
   return m;
 }
 

@@ -88,6 +88,36 @@ TEST_CASE("FlashAttention-2's exponent is not judged where scores overflow it", 
   }
 }
 
+// A kernel that leaves out keys never reads their V. Revision 6 asked it for the NaN of such a key.
+TEST_CASE("V at a key that a kernel may leave out need not be finite", "[unit]") {
+  recorded_row row = row_of({1}, {0, 0, -60}, {1, 1, 1, 1, nan, 1});
+  row.o = {1, 1}, row.lse = {std::log(2.0)};
+  auto const cut = [](double x0) { return changed_preset("f32", [=](kernel_model& m) { m.x0 = x0; }); };
+  auto const refuted = [&](double x0) { return judged("left-out-key", row, cut(x0)).failed; };
+  CHECK(refuted(20) == 0);
+  CHECK(refuted(70) == 1);
+  CHECK(refuted(infinity) == 1);
+  row.v[4] = infinity;
+  CHECK(refuted(20) == 0);
+  CHECK(refuted(70) == 1);
+  // Beside an infinity that is read, a NaN or an infinity is right, and a number is not.
+  row.v[0] = infinity, row.v[4] = nan;
+  CHECK(refuted(20) == 1);
+  row.o[0] = infinity;
+  CHECK(refuted(20) == 0);
+  CHECK(refuted(70) == 1);
+}
+
+// exp is cut below the LSE, not below the maximum, where a second pass forms weights exp(s − LSE).
+TEST_CASE("weights formed by the LSE may be cut below the LSE", "[unit]") {
+  std::vector<double> k(64, 0.0), v(64, 0.0);
+  k[0] = -9.5, v[0] = 1;  // 13.6 below the LSE
+  recorded_row row = row_of({1}, k, v);
+  row.o = {0}, row.lse = {std::log(63 + std::exp(-9.5))};
+  auto const cut = [](kernel_model& m) { m.normalise = problem::normaliser::lse, m.x0 = 10; };
+  check_inside("cut-below-lse", row, changed_preset("f32", cut));
+}
+
 // The reference point is off by 6 in base 2, so p·v = 2⁻¹²⁷ is flushed and the answer is 0. Where 1/2 < g, what
 // underflows is divided by Λ, not by 1/2.
 TEST_CASE("a reference point that is off makes the sum small, and what underflows large", "[unit]") {
