@@ -70,14 +70,15 @@ std::vector<check> const& checks() {
        "vectors wider than 16 elements, tails of other combinations, indices past 2^31"},
       {"edges", bug_class::memory,
        "the smallest, next and large lengths of the kernel's domain, each head size, each feature at each head size; "
-       "nothing of a kernel without limits, whose sizes other checks ask",
+       "of "
+       "a kernel without limits whole tiles at usual head sizes, decoding, and each feature beyond one tile",
        "lengths between them, which are drawn"},
       {"nothing-there", bug_class::crash,
        "no batch, heads, queries, keys, dimensions or columns: no crash, and the answer that semantics.md says",
        "several sizes that are 0 at once, but queries and keys"},
       {"strides", bug_class::memory,
        "padded, overlapping and repeated rows of inputs, V inside K, gaps in outputs, byte offsets, heads 2^31 "
-       "elements apart",
+       "elements apart; each tensor in each form while the others are compact, pools and packed rows, too",
        "negative strides (forbidden)"},
       {"stale", bug_class::empty_row, "an earlier answer does not show through an empty or shorter problem", "-"},
       {"sequences", bug_class::nondeterminism,
@@ -185,7 +186,8 @@ family const families[]{
     {add_infinities, {"poison", "visible-nan"}},
     {add_causal_poison, {"poison"}},
     {add_special_values, {"special-values"}},
-    {add_shapes, {"tails", "strides"}},
+    {add_shapes, {"tails"}},
+    {add_strides_of_tensors, {"strides"}},
     {add_nothing_there, {"nothing-there"}},
     {add_sequences, {"stale", "determinism", "split-and-merge"}},
     {add_conversations, {"sequences"}},

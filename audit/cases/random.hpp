@@ -129,6 +129,7 @@ void add_infinities(case_list& to);
 void add_causal_poison(case_list& to);
 void add_special_values(case_list& to);
 void add_shapes(case_list& to);
+void add_strides_of_tensors(case_list& to);
 void add_nothing_there(case_list& to);
 void add_sequences(case_list& to);
 void add_conversations(case_list& to);

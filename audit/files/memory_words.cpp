@@ -16,17 +16,16 @@ constexpr flag flags[]{{"v-in-k", &memory_form::v_in_k},
                        {"shared-batch", &memory_form::shared_batch},
                        {"shared-heads", &memory_form::shared_heads},
                        {"heads-inside", &memory_form::heads_inside},
+                       {"o-inside", &memory_form::o_inside},
                        {"unaligned", &memory_form::unaligned}};
 
 struct number {
   std::string_view word;
   std::int64_t memory_form::* member;
 };
-constexpr number numbers[]{{"overlap", &memory_form::overlap},
-                           {"row-gap", &memory_form::row_gap},
-                           {"far-batch", &memory_form::far_batch},
-                           {"far-head", &memory_form::far_head},
-                           {"far-row", &memory_form::far_row}};
+constexpr number numbers[]{{"overlap", &memory_form::overlap},   {"row-gap", &memory_form::row_gap},
+                           {"head-gap", &memory_form::head_gap}, {"far-batch", &memory_form::far_batch},
+                           {"far-head", &memory_form::far_head}, {"far-row", &memory_form::far_row}};
 
 }  // namespace
 

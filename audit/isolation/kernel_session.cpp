@@ -3,21 +3,8 @@
 #include <algorithm>
 #include <csignal>
 
-#include "audit/tensors/elements.hpp"
-
 namespace attest::audit {
 namespace {
-
-/// Two queries and three keys of small numbers. A kernel is taken to support the outputs that it supports here.
-owned_problem small_problem(problem::element_type type) {
-  problem_draft draft;
-  draft.q = owned_tensor::compact(type, {1, 1, 2, 4});
-  draft.k = owned_tensor::compact(type, {1, 1, 3, 4});
-  draft.v = owned_tensor::compact(type, {1, 1, 3, 2});
-  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v})
-    for (std::size_t at = 0; at < t->spanned_elements(); ++at) store(*t, at, 0.25 * static_cast<double>(at % 5) - 0.5);
-  return owned_problem::of_valid(std::move(draft));
-}
 
 /// A hang, or an end by the signal with which a system ends processes where memory is scarce.
 bool may_be_the_machine(call_report const& did) {
@@ -26,17 +13,11 @@ bool may_be_the_machine(call_report const& did) {
 
 }  // namespace
 
-problem::result<kernel_session> kernel_session::open(kernel_library const& library, problem::element_type type,
-                                                     interruption const& interrupted, isolation_limits const& limits) {
+problem::result<kernel_session> kernel_session::open(kernel_library const& library, interruption const& interrupted,
+                                                     isolation_limits const& limits) {
   auto kernel = isolated_kernel::open(library, limits);
   if (!kernel) return kernel.why();
-  kernel_session session(std::move(kernel).value(), interrupted);
-  auto const first = session.run(small_problem(type), 0, placement::end);
-  if (first && first.value().report.outcome == call_outcome::succeeded) {
-    session.supports_lse_ = first.value().outputs.lse.has_value();
-    session.supports_weights_ = first.value().outputs.weights.has_value();
-  }
-  return session;
+  return kernel_session(std::move(kernel).value(), interrupted);
 }
 
 /// isolated_kernel::run_together; the first hang or end by SIGKILL counts only if it comes again at once.
@@ -71,15 +52,11 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
                                                                 audit::placement placement, asked_outputs asks,
                                                                 memory_form const& memory) {
   asks = requestable(problem, asks);
-  asks.lse = asks.lse && supports_lse_;
-  asks.weights = asks.weights && supports_weights_;
-  struct optional_outputs {
-    bool lse, weights;
-  };
+  asks.lse = asks.lse && lse_.is_supported();
+  asks.weights = asks.weights && weights_.is_supported();
   run_result result;
-  for (auto const& [lse, weights] : {optional_outputs{true, true}, optional_outputs{true, false},
-                                     optional_outputs{false, true}, optional_outputs{false, false}}) {
-    if ((lse && !asks.lse) || (weights && !asks.weights)) continue;
+  /// Is `result` the last word, be it of these outputs?
+  auto const ends_with = [&](bool lse, bool weights) -> problem::result<bool> {
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
                                .threads = threads,
@@ -90,12 +67,29 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     call_of_group const alone{.problem = &problem, .request = request};
     auto answers = ask(std::span(&alone, 1), 0);
     if (!answers) return answers.why();
-    result.report = std::move(answers.value().front().report);
-    result.seconds += result.report.seconds;
-    if (result.report.outcome == call_outcome::succeeded) result.outputs = std::move(answers.value().front().outputs);
-    if (result.report.outcome != call_outcome::unsupported || !result.report.broken.empty()) break;
-  }
-  return result;
+    call_answer& got = answers.value().front();
+    result.seconds += got.report.seconds;
+    bool const refused = got.report.outcome == call_outcome::unsupported && got.report.broken.empty();
+    bool const keeps_o = refused && result.report.outcome == call_outcome::succeeded;
+    if (!keeps_o) result.report = std::move(got.report), result.outputs = std::move(got.outputs);
+    return !refused;
+  };
+  auto const learned = [&](problem::result<bool> ended) -> problem::result<run_result> {
+    if (!ended) return ended.why();
+    if (result.report.outcome == call_outcome::succeeded) {
+      if (asks.lse) lse_.learn(result.outputs.lse.has_value());
+      if (asks.weights) weights_.learn(result.outputs.weights.has_value());
+    }
+    return std::move(result);
+  };
+  auto ended = ends_with(asks.lse, asks.weights);
+  if (!ended || ended.value() || (!asks.lse && !asks.weights)) return learned(std::move(ended));
+  ended = ends_with(false, false);
+  bool const has_o = ended && ended.value() && result.report.outcome == call_outcome::succeeded;
+  if (!has_o || !asks.lse || !asks.weights) return learned(std::move(ended));
+  ended = ends_with(true, false);
+  if (!ended || ended.value()) return learned(std::move(ended));
+  return learned(ends_with(false, true));
 }
 
 problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,

@@ -17,9 +17,9 @@ namespace attest::audit {
 /// One isolated kernel, and the outputs that it supports. Not safe for concurrent calls: use one session a thread.
 class kernel_session {
  public:
-  /// Loads the kernel and runs it on one small problem of `type` to learn which optional outputs it supports.
-  static problem::result<kernel_session> open(kernel_library const& library, problem::element_type type,
-                                              interruption const& interrupted, isolation_limits const& limits = {});
+  /// Loads the kernel. Its first answers teach which optional outputs it supports: every call of it can be judged.
+  static problem::result<kernel_session> open(kernel_library const& library, interruption const& interrupted,
+                                              isolation_limits const& limits = {});
 
   struct run_result {
     call_report report;
@@ -28,7 +28,7 @@ class kernel_session {
   };
 
   /// Runs the kernel once, requesting the outputs of requestable(problem, asks) that it supports. If it reports
-  /// UNSUPPORTED, tries again with fewer outputs.
+  /// UNSUPPORTED, asks for O alone. If it answers that, tries again with one more output.
   ///
   /// A hang, or an end by SIGKILL, counts if it is seen twice: the first call with such an end is made again, in a new
   /// process, here and in run_together. If it returns then, it is unanswered, and the next such end counts.
@@ -54,9 +54,18 @@ class kernel_session {
       : kernel_(std::move(kernel)), interruption_(interrupted) {}
   problem::result<std::vector<call_answer>> ask(std::span<call_of_group const> calls, double more_seconds);
 
+  /// An optional output is supported if an answer had it, or until a few answers had to do without it.
+  struct learned_output {
+    bool given = false;
+    int missing = 0;
+    bool is_supported() const { return given || missing < 4; }
+    void learn(bool has) { given = given || has, missing += !has; }
+  };
+
   isolated_kernel kernel_;
   interruption interruption_;
-  bool supports_lse_ = true, supports_weights_ = true, hung_together_ = false, ended_ = false;
+  learned_output lse_, weights_;
+  bool hung_together_ = false, ended_ = false;
 };
 
 }  // namespace attest::audit

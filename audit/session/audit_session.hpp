@@ -11,6 +11,7 @@
 #include "audit/asking/case_pool.hpp"
 #include "audit/asking/options.hpp"
 #include "audit/asking/plan.hpp"
+#include "audit/cases/forms/interface_points.hpp"
 #include "audit/condition/question.hpp"
 #include "audit/findings/findings_folder.hpp"
 #include "audit/report/builder.hpp"
@@ -34,7 +35,8 @@ class audit_session {
         saved_(options.findings, run_of(options)),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
-        pool_(plan, options, when_, std::move(served)) {}
+        pool_(plan, options, when_, std::move(served)),
+        points_(options.claim->type) {}
 
   std::optional<problem::error> run();
 
@@ -72,6 +74,7 @@ class audit_session {
   case_pool pool_;
   bool incomplete_ = false, hurried_ = false, nothing_to_draw_ = false;
   int hung_ = 0, unanswered_ = 0;  ///< cases
+  points_asked points_;            ///< of the cases that were answered
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_;                          ///< the first calls of the cases
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused

@@ -68,6 +68,7 @@ std::optional<problem::error> audit_session::run() {
     report_.observations.push_back(fmt::format(
         "{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
         report_.draws, report_.draw_products, report_.draws, report_.draw_products));
+  if (plan_.draws && !options_.part && options_.only.empty()) report_.observations.push_back(points_.words());
   // A shard knows its own calls only.
   if (!options_.part)
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));

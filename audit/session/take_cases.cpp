@@ -45,6 +45,7 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
   note_replies(result.replies);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
   if (!result.unsupported) {
+    points_.add(kernel_case);
     if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
       judged_.push_back({*std::move(form), result.judged.failed > 0});
   } else if (!result.unanswered) {

@@ -80,8 +80,10 @@ std::string memory_form::text() const {
   if (shared_heads) says.push_back("K and V have stride 0 over the heads");
   if (overlap > 0) says.push_back(fmt::format("rows of K and of V share {} elements with the next", overlap));
   if (heads_inside) says.push_back("Q, K, V and O lie in the order [b, n, h, d]");
+  if (o_inside) says.push_back("O lies in the order [b, n, h, d]");
   if (unaligned) says.push_back("byte_offset is not 0");
   if (row_gap > 0) says.push_back(fmt::format("{} elements lie between rows of the outputs", row_gap));
+  if (head_gap > 0) says.push_back(fmt::format("{} elements lie between heads of the outputs", head_gap));
   struct distance {
     std::string_view of;
     std::int64_t elements;
@@ -107,8 +109,9 @@ std::optional<error> memory_fault(owned_problem const& problem, memory_form cons
     std::string_view formula;
   };
   for (auto const& [name, value, largest, formula] :
-       {range{"row_gap", form.row_gap, largest_gap, "2^20"}, range{"far_batch", form.far_batch, most_apart, "2^40"},
-        range{"far_head", form.far_head, most_apart, "2^40"}, range{"far_row", form.far_row, most_apart, "2^40"},
+       {range{"row_gap", form.row_gap, largest_gap, "2^20"}, range{"head_gap", form.head_gap, largest_gap, "2^20"},
+        range{"far_batch", form.far_batch, most_apart, "2^40"}, range{"far_head", form.far_head, most_apart, "2^40"},
+        range{"far_row", form.far_row, most_apart, "2^40"},
         range{"overlap", form.overlap, std::min(s.d, s.dv), "min(d, dv)"}})
     if (value < 0 || value > largest) return fault(name, fmt::format("is {}, expected 0 to {}", value, formula));
   if (form.overlap > 0 && (form.heads_inside || form.far_row > 0))
@@ -136,9 +139,9 @@ bool moves(memory_form const& form, call_tensor which) noexcept {
     case call_tensor::bias:
     case call_tensor::keep: return far;
     case call_tensor::beside: return false;
-    case call_tensor::o: return far || form.heads_inside || form.row_gap > 0;
-    case call_tensor::lse:
-    case call_tensor::weights: return far || form.row_gap > 0;
+    case call_tensor::o: return far || form.heads_inside || form.o_inside || form.row_gap > 0 || form.head_gap > 0;
+    case call_tensor::lse: return far || form.row_gap > 0;
+    case call_tensor::weights: return far || form.row_gap > 0 || form.head_gap > 0;
   }
   return false;
 }
@@ -149,7 +152,8 @@ std::optional<layout> formed(layout const& usual, call_tensor which, memory_form
   bool const is_lse = which == call_tensor::lse, is_kv = which == call_tensor::k || which == call_tensor::v;
   bool const is_output = which >= call_tensor::o;
   bool const is_optional = which == call_tensor::mask || which == call_tensor::bias || which == call_tensor::keep;
-  bool const inside = form.heads_inside && (which == call_tensor::q || is_kv || which == call_tensor::o);
+  bool const inside = (form.o_inside && which == call_tensor::o) ||
+                      (form.heads_inside && (which == call_tensor::q || is_kv || which == call_tensor::o));
   std::array<std::size_t, 3> const outwards = inside ? std::array{head, row, batch} : std::array{row, head, batch};
 
   layout to = usual;
@@ -168,7 +172,8 @@ std::optional<layout> formed(layout const& usual, call_tensor which, memory_form
       continue;
     }
     std::int64_t const far = axis == batch ? form.far_batch : axis == head ? form.far_head : form.far_row;
-    std::int64_t const stride = extent + (size > 1 ? far : 0) - (is_kv && axis == row ? form.overlap : 0);
+    std::int64_t const behind = is_output && !is_lse && axis == head ? form.head_gap : 0;
+    std::int64_t const stride = extent + (size > 1 ? far + behind : 0) - (is_kv && axis == row ? form.overlap : 0);
     auto const needed = problem::checks::multiply_add(size - 1, stride, extent);
     if (!needed || *needed > std::int64_t{1} << 59) return std::nullopt;
     to.stride[axis] = stride;

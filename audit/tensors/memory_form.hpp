@@ -16,8 +16,10 @@ struct memory_form {
   bool shared_heads = false;  ///< K and V have stride 0 over the heads
   std::int64_t overlap = 0;   ///< elements that a row of K or V shares with the next: row stride = d − overlap
   bool heads_inside = false;  ///< Q, K, V and O lie in the order [b, n, h, d]
+  bool o_inside = false;      ///< O alone lies in the order [b, n, h, d]
   bool unaligned = false;     ///< byte_offset is not 0 and data + byte_offset is aligned to one element only
   std::int64_t row_gap = 0;   ///< elements after each row of O and the weights, and after each head of LSE
+  std::int64_t head_gap = 0;  ///< elements after each head of O and the weights
   /// Elements between the batch entries, heads and rows of all tensors, in addition to the elements that they need. The
   /// memory between them is inaccessible if it is more than some pages, and costs address space only.
   std::int64_t far_batch = 0, far_head = 0, far_row = 0;
@@ -29,8 +31,8 @@ struct memory_form {
 };
 
 /// Why a problem cannot have this form. Returns nothing if it can. Packed or paged tensors cannot, since they have the
-/// strides of their own draft. Numbers can be out of range: row_gap ≤ 2^20, far ≤ 2^40, overlap ≤ min(d, dv), and no
-/// overlap with heads_inside or far_row. Or elements would share a place in memory and differ in their bits.
+/// strides of their own draft. Numbers can be out of range: row_gap, head_gap ≤ 2^20, far ≤ 2^40, overlap ≤ min(d, dv),
+/// and no overlap with heads_inside or far_row. Or elements would share a place in memory and differ in their bits.
 /// Cost      one pass over K and V if they share memory
 std::optional<problem::error> memory_fault(owned_problem const& problem, memory_form const& form);
 

@@ -32,13 +32,15 @@ struct lengths {
 constexpr lengths likely_lengths[]{{384, 384}, {1, 384}};
 constexpr lengths further_lengths[]{{768, 768}, {1024, 1024}, {128, 128}, {1, 128}, {64, 64},
                                     {16, 16},   {8, 8},       {1, 1},     {1, 1024}};
-constexpr std::pair<std::int64_t, std::int64_t> likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
+constexpr std::pair<std::int64_t, std::int64_t> latent{576, 512};
+constexpr std::pair<std::int64_t, std::int64_t> likely_widths[]{{64, 64}, {128, 128}, latent};
 constexpr std::pair<std::int64_t, std::int64_t> further_widths[]{{32, 32},   {16, 16}, {8, 8},    {256, 256},
                                                                  {192, 128}, {80, 80}, {512, 512}};
 struct heads {
   std::int64_t hq, hk;
 };
 constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
+constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
 
 std::vector<std::int64_t> all_of(std::initializer_list<std::int64_t> sizes, auto&& takes) {
   std::vector<std::int64_t> taken;
@@ -67,6 +69,8 @@ bool domain_search::find_base() {
             if (band == band_form::top_left && l.n == l.m) continue;
             if (takes(l, w, h, band, scale)) return true;
           }
+  for (heads const& h : heads_of_latents)
+    if (takes({1, 384}, latent, h, band_form::none, scaling::standard)) return true;
   for (auto const& w : further_widths)
     for (auto const& l : likely_lengths)
       if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;

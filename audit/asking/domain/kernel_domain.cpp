@@ -23,7 +23,7 @@ bool asks_merges_alone(audit_options const& options) {
 
 /// A search that has no end in this time is cut short.
 interruption search_end(audit_options const& options) {
-  auto const seconds = std::chrono::duration<double>(options.budget ? *options.budget / 5 : options.quick ? 10 : 60);
+  auto const seconds = std::chrono::duration<double>(options.budget ? *options.budget / 5 : options.quick ? 30 : 60);
   return {options.stop,
           std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds)};
 }
@@ -40,11 +40,12 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
   return says;
 }
 
+constexpr std::size_t most_wrong = 8;
+
 /// The smallest of these calls: more of them would say the same.
 std::vector<domain_call> few_small(std::vector<domain_call> wrong) {
-  constexpr std::size_t most = 8;
   sort_by(wrong, [](domain_call const& call) { return multiplications(call.size); });
-  if (wrong.size() > most) wrong.resize(most);
+  if (wrong.size() > most_wrong) wrong.resize(most_wrong);
   return wrong;
 }
 
@@ -75,6 +76,10 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   add(erred);
   if (options.strict_refusals) add(found.answers.failed);
   if (!of.domain.is_everything()) of.says = sentences(found, options.strict_refusals);
+  if (auto const& wrong = found.answers.wrong; !wrong.empty())
+    of.says.push_back(fmt::format("{} of the search had a wrong answer, such as domain/{}, and {} asked again",
+                                  counted(std::ssize(wrong), "call", "calls"), of.again.front().name(),
+                                  wrong.size() <= most_wrong ? "each is" : "the smallest are"));
   return of;
 }
 

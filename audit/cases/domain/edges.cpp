@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/forms/typical_forms.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/support/sort_by.hpp"
 
@@ -71,20 +72,29 @@ bool is_asked_by_itself(feature one, call_domain const& domain) {
              : group != feature_group::sizes && domain.takes(band_form::none);
 }
 
-}  // namespace
+std::string named(call_form const& form, std::string_view with) {
+  auto const& s = form.size;
+  return fmt::format("d{}{}-n{}-m{}{}{}-{}", s.d, s.dv == s.d ? "" : fmt::format("-dv{}", s.dv), s.n, s.m,
+                     with.empty() ? "" : "-", with, name_of(form.values));
+}
 
-std::vector<edge_form> edge_forms(call_domain const& domain) {
+/// Numbers of queries with every residue mod 64 and of keys with every residue mod 128, beyond one tile.
+void add_residues(call_domain const& domain, std::vector<edge_form>& to) {
+  constexpr std::int64_t all = 128;
+  for (std::int64_t at = 0; at < all; ++at) {
+    call_form form{.size = {1, 1, 1, 65 + at, 129 + 7 * at % all, 8, 8}};
+    keep_to(domain, form);
+    if (takes(domain, form)) to.push_back({"residue-" + named(form, ""), form});
+  }
+}
+
+/// The edges of a domain that has some.
+std::vector<edge_form> forms_of(call_domain const& domain) {
   std::vector<edge_form> forms;
-  if (domain.is_everything()) return forms;
   constexpr value_form values[]{value_form::pointed, value_form::digits, value_form::far_block, value_form::gaussian};
   std::size_t turn = 0;
   std::int64_t const batch = domain.batch.near(2), kv_heads = domain.kv_heads.near(2);
   std::vector<std::int64_t> const groups{domain.group.near(1), domain.group.near(4)};
-  auto const named = [&](call_form const& form, std::string_view with) {
-    auto const& s = form.size;
-    return fmt::format("d{}{}-n{}-m{}{}{}-{}", s.d, s.dv == s.d ? "" : fmt::format("-dv{}", s.dv), s.n, s.m,
-                       with.empty() ? "" : "-", with, name_of(form.values));
-  };
   auto const lengths = edge_lengths(domain);
   for (auto const& [d, dv] : edge_widths(domain)) {
     for (auto const& [n, m] : lengths)
@@ -123,6 +133,23 @@ std::vector<edge_form> edge_forms(call_domain const& domain) {
   // Two wishes may be one call.
   sort_by(forms, &edge_form::name);
   forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());
+  return forms;
+}
+
+}  // namespace
+
+std::vector<edge_form> edge_forms(call_domain const& domain) {
+  std::vector<edge_form> forms;
+  if (!domain.is_everything()) forms = forms_of(domain);
+  if (domain.queries == call_domain::lengths::any && domain.n.is_everything() && domain.m.is_everything())
+    add_residues(domain, forms);
+  if (!domain.is_everything()) return forms;
+  for (call_form& form : typical_forms()) {
+    std::string with = form.size.hq == form.size.hk ? "" : fmt::format("hq{}", form.size.hq);
+    form.options.each([&](feature one) { with += (with.empty() ? "" : "-") + std::string(row_of(one).name); });
+    std::string name = named(form, with);
+    forms.push_back({std::move(name), std::move(form)});
+  }
   return forms;
 }
 

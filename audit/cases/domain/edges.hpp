@@ -19,7 +19,8 @@ struct edge_form {
 
 /// Calls with 1, 2, 3, 5 and 8 granules of queries and keys, plain and causal, for up to six head sizes. Some have
 /// fewer queries than keys, and some more, if the domain has such calls. Then each feature at each of these head sizes,
-/// with several blocks of keys. Empty for a domain that is everything: other checks ask about such sizes.
+/// with several blocks of keys. Of a domain that is everything: typical_forms(), as other checks ask about its
+/// sizes. Where all lengths are taken, also n of each residue mod 64 and m of each residue mod 128.
 std::vector<edge_form> edge_forms(call_domain const& domain);
 
 /// The case "edges/NAME". A call of more than limits.judged_products is judged by a sample of its rows.

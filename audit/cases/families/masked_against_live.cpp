@@ -77,7 +77,7 @@ void add_hidden_ends(case_list& to) {
         auto const live = [=](std::int64_t j) { return first ? j >= count : j < m - count; };
         std::string const name = fmt::format("{}{}-hidden-level{:g}", first ? "first" : "last", count, level);
         auto random = to.random("masked-against-live", name);
-        problem_draft draft = gaussian({1, 2, 2, n, m, 16, 16}, to.type(), random);
+        problem_draft draft = gaussian({1, 2, 2, n, m, 64, 64}, to.type(), random);
         draft.scale = 1;
         fill(draft.q, [&](auto, auto, auto, auto t) { return t == 0 ? 1.0 : t == 1 ? random.normal() : 0.0; });
         fill(draft.k, [&](auto, auto, auto j, auto t) { return t == 0 && live(j) ? level : random.normal(); });

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/random.hpp"
+#include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 namespace {
@@ -26,7 +27,7 @@ std::vector<pair_option> const& features() {
       {"causal", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, -1, 0}; }},
       {"window", same_size,
-       [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 6, 2}; }},
+       [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 6, 0}; }},
       {"symmetric-window", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) { p.band = {s.m - s.n, 3, 3}; }},
       {"mask", same_size,
@@ -47,8 +48,8 @@ std::vector<pair_option> const& features() {
        }},
       {"alibi", same_size,
        [](problem_draft& p, problem::sizes const& s, random_stream&) {
-         add_bias(p, 1, s.hq, s.n, s.m, [](auto, auto h, auto i, auto j) {
-           return -std::ldexp(1.0, -static_cast<int>(h) - 1) * std::abs(static_cast<double>(i - j));
+         add_bias(p, 1, s.hq, 1, s.m, [&](auto, auto h, auto, auto j) {
+           return std::ldexp(1.0, -static_cast<int>(h) - 1) * static_cast<double>(j - (s.m - 1));
          });
        }},
       {"bias", same_size,
@@ -94,16 +95,21 @@ void add_pairs_of(case_list& to, std::string_view prefix, problem::sizes const& 
       problem_draft draft = gaussian(s, to.type(), random);
       first->apply(draft, s, random);
       if (!alone) second->apply(draft, s, random);
-      to.add("pairs", name, std::move(draft));
+      audit_case& added = to.add("pairs", name, std::move(draft));
+      constexpr std::int64_t most_rows = 64;
+      if (sizes.n > most_rows) added.rows = sampled_queries(added.problem, most_rows / 2, random);
     }
 }
 
 }  // namespace
 
-/// Pairs with n = m, which most kernels support, and with n ≠ m and dv ≠ d.
+/// Pairs with n = m, which most kernels support, and with n ≠ m and dv ≠ d. Then beyond one tile: n far below m, and n
+/// above m, where a sample of the rows is judged.
 void add_pairs(case_list& to) {
   add_pairs_of(to, "square-", {2, 2, 2, 24, 24, 8, 8});
   add_pairs_of(to, "", {2, 2, 2, 9, 25, 8, 6});
+  add_pairs_of(to, "few-", {1, 2, 2, 5, 320, 8, 8});
+  add_pairs_of(to, "tall-", {1, 2, 2, 310, 300, 8, 8});
 }
 
 /// One problem for each point of the curves: the error in units of the bound against score range, number of keys, head

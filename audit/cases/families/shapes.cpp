@@ -1,32 +1,13 @@
-// Sizes that no vector width divides, and strides.
+// Sizes that no vector width divides, and counts at the ends of 15 and 16 bits.
 #include <string>
 
 #include <fmt/format.h>
 
-#include "audit/cases/families/shared_values.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
 namespace {
-
-/// The same values with `gap` more elements between rows; the gaps hold NaN.
-owned_tensor padded(owned_tensor const& from, std::int64_t gap) {
-  owned_tensor tensor{from.type, from.layout, {}};
-  auto& s = tensor.layout;
-  s.stride = {0, 0, s.shape[3] + gap, 1};
-  s.stride[1] = s.stride[2] * s.shape[2] + gap;
-  s.stride[0] = s.stride[1] * s.shape[1] + 2 * gap;
-  std::size_t const bytes = problem::size_of(from.type);
-  tensor.bytes.resize(tensor.spanned_elements() * bytes, std::byte{0xff});  // 0xff… is a NaN in every floating type
-  for (std::int64_t b = 0; b < s.shape[0]; ++b)
-    for (std::int64_t h = 0; h < s.shape[1]; ++h)
-      for (std::int64_t i = 0; i < s.shape[2]; ++i)
-        for (std::int64_t j = 0; j < s.shape[3]; ++j)
-          std::memcpy(tensor.bytes.data() + offset_of(tensor, b, h, i, j) * bytes,
-                      from.bytes.data() + offset_of(from, b, h, i, j) * bytes, bytes);
-  return tensor;
-}
 
 void add_tails(case_list& to) {
   auto const plain = [&](std::string const& name, problem::sizes const& s) -> audit_case& {
@@ -81,57 +62,11 @@ void add_large_counts(case_list& to) {
   ask("batch257-heads256", {257, 256, 1, 1, 1, 1, 1});
 }
 
-void add_strides(case_list& to) {
-  problem::sizes const square{2, 2, 2, 16, 16, 8, 8}, s{2, 2, 2, 5, 11, 6, 7};
-  auto alone = to.random("strides", "alone");
-  problem_draft const compact = gaussian(square, to.type(), alone);
-  to.add("strides", "compact", compact);  // the next cases without gaps
-  for (std::int64_t const gap : {1, 8}) {
-    problem_draft strided = compact;
-    for (owned_tensor* t : {&strided.q, &strided.k, &strided.v}) *t = padded(*t, gap);
-    to.add("strides", fmt::format("gap{}-alone", gap), std::move(strided));
-  }
-  for (std::int64_t const gap : {1, 3, 16}) {
-    std::string const name = fmt::format("gap{}", gap);
-    auto random = to.random("strides", name);
-    problem_draft draft = gaussian(s, to.type(), random);
-    add_mask(draft, s.b, s.hq, s.n, s.m, [&](auto...) { return random.below(4) != 0; });
-    add_bias(draft, s.b, s.hq, s.n, s.m, [&](auto...) { return random.normal(); });
-    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v, &*draft.bias, &*draft.mask}) *t = padded(*t, gap);
-    to.add("strides", name, std::move(draft));
-  }
-  // [b, n, h, d] in memory, as most models have it.
-  auto random = to.random("strides", "heads-inside");
-  problem_draft draft = gaussian(square, to.type(), random);
-  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) {
-    auto& [rank, shape, stride] = t->layout;
-    stride = {shape[1] * shape[2] * shape[3], shape[3], shape[1] * shape[3], 1};
-  }
-  to.add("strides", "heads-inside", std::move(draft));
-  // Tensors that share memory, begin behind their data pointer, or lie far apart; outputs with gaps.
-  struct named_form {
-    char const* name;
-    memory_form form;
-  };
-  for (auto const& [name, form] :
-       {named_form{"shared-batch", {.shared_batch = true}}, named_form{"shared-heads", {.shared_heads = true}},
-        named_form{"overlapping-rows", {.overlap = 3}}, named_form{"values-in-keys", {.v_in_k = true}},
-        named_form{"byte-offsets", {.unaligned = true}}, named_form{"gaps-in-outputs", {.row_gap = 5}},
-        named_form{"far-heads", {.far_head = (std::int64_t{1} << 31) + 64}}}) {
-    auto numbers = to.random("strides", name);
-    problem_draft lying = gaussian(square, to.type(), numbers);
-    add_mask(lying, square.b, square.hq, square.n, square.m, [&](auto...) { return numbers.below(4) != 0; });
-    share_values(lying, form);
-    to.add("strides", name, std::move(lying)).memory = form;
-  }
-}
-
 }  // namespace
 
 void add_shapes(case_list& to) {
   add_tails(to);
   add_large_counts(to);
-  add_strides(to);
 }
 
 }  // namespace attest::audit

@@ -17,7 +17,7 @@ void add_softcap(case_list& to) {
     return draft;
   };
   // Scores far below the cap, near it, and far above: tanh is nearly the identity there, bends, or is flat.
-  for (double const cap : {0.5, 2.0, 30.0, 50.0})
+  for (double const cap : {0.5, 2.0, 30.0, 50.0, 150.0})
     for (double const spread : {0.1, 1.0, 8.0, 64.0}) {
       std::string const name = fmt::format("cap{}-spread{}", cap, spread);
       to.add("softcap", name, capped(cap, spread, name, s));

@@ -9,6 +9,7 @@
 #include "audit/cases/families/shared_values.hpp"
 #include "audit/cases/forms/drawn_numbers.hpp"
 #include "audit/cases/forms/drawn_sizes.hpp"
+#include "audit/cases/forms/layouts.hpp"
 #include "audit/cases/row_sample.hpp"
 
 namespace attest::audit {
@@ -131,6 +132,7 @@ audit_case single(call_form const& form, problem::element_type type, shape_limit
   problem_draft draft = draft_of(form, type, random);
   if (draft.is_dense()) draw_levels(draft, form.values, random);
   share_values(draft, memory);
+  if (memory == memory_form{} && draft.is_dense() && random.below(8) == 0) draw_layouts(draft, random);
   audit_case made{.check = "drawn", .name = {}, .problem = owned_problem::of_valid(std::move(draft))};
   made.memory = memory;
   made.rows = sampled_queries(made.problem, judged_rows(form.size, limits.judged_products), random);

@@ -26,8 +26,6 @@ ATTEST_CONDITIONAL(memory, o_plus_1, only_the_mask_with_gaps, "rows of the mask 
     a.masked() && a.has_row_gaps(*a.call.mask) && !a.has_row_gaps(*a.call.q))
 ATTEST_CONDITIONAL(memory, o_plus_1, only_the_bias_with_gaps, "rows of the bias have gaps, rows of Q have none",
     a.biased() && a.has_row_gaps(*a.call.bias) && !a.has_row_gaps(*a.call.q))
-ATTEST_CONDITIONAL(memory, o_plus_1, keys_and_values_interleaved, "V lies between the rows of K",
-    a.m > 1 && a.shares_keys_and_values() && !a.has_overlapping_rows() && a.call.k->strides[2] >= a.d + a.dv)
 
 // --- types ---
 ATTEST_CONDITIONAL_IN("bf16-ieee", low_precision, o_plus_1, f32_bias_beside_bf16, "the bias is f32",

@@ -10,7 +10,7 @@ using Catch::Contains;
 
 found_domain found(char const* symbol, char const* name = "limited", isolation_limits const& limits = {}) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
-  auto kernel = kernel_session::open({library(name), symbol}, element_type::f32, {}, limits);
+  auto kernel = kernel_session::open({library(name), symbol}, {}, limits);
   if (!kernel) FAIL(kernel.why().message());
   return find_domain(kernel.value(), *find_contract("f32"), 1, {});
 }

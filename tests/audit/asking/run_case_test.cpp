@@ -2,6 +2,7 @@
 #include "audit/asking/run_case.hpp"
 
 #include "audit/findings/shrink.hpp"
+#include "audit/judge/by_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/audit/isolation/isolation.hpp"
 
@@ -42,9 +43,16 @@ auto shrunk_while_wrong(audit_case const& asked, violation const& wrong, std::st
 
 kernel_session session(char const* name, isolation_limits const& limits = {}) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
-  auto opened = kernel_session::open({library(name)}, element_type::f32, {}, limits);
+  auto opened = kernel_session::open({library(name)}, {}, limits);
   if (!opened) FAIL(opened.why().message());
   return std::move(opened).value();
+}
+
+/// A session after one call.
+kernel_session after_a_call(char const* name, isolation_limits const& limits = {}) {
+  kernel_session opened = session(name, limits);
+  CHECK(opened.run(two_heads(), 0, placement::end));
+  return opened;
 }
 
 case_result ask(audit_case const& asked, kernel_session& kernel) {
@@ -137,7 +145,7 @@ TEST_CASE("rows of no query are judged in the second call of a problem and in gr
   contract kept = *find_contract("f32");
   kept.conventions.padding_rows = conventions::padding::kept;
   for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&kept)}) {
-    auto kernel = session("pads_third_call");  // opening it made one call
+    auto kernel = after_a_call("pads_third_call");
     auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
     REQUIRE(found);
     REQUIRE(found.value().judged.judged() > 0);
@@ -145,7 +153,7 @@ TEST_CASE("rows of no query are judged in the second call of a problem and in gr
   }
   // The third call is the first call that is made while the tensors of others are in memory.
   asked.once = true, asked.callers = 1;
-  auto kernel = session("pads_third_call");
+  auto kernel = after_a_call("pads_third_call");
   auto const found = run_case(asked, kernel, {.claim = &kept}, nullptr);
   REQUIRE(found);
   CHECK(found.value().judged.failed == 2);
@@ -156,7 +164,7 @@ TEST_CASE("a call that a convention leaves open is not judged a second time", "[
   contract finite = *find_contract("f32");
   finite.conventions.masked_values = conventions::masked::must_be_finite;
   for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
-    auto kernel = session("wrong_fifth_call");
+    auto kernel = after_a_call("wrong_fifth_call");
     for (bool const fifth : {false, true}) {
       auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
       REQUIRE(found);
@@ -171,7 +179,7 @@ TEST_CASE("a call that a convention leaves open is not judged among others", "[u
   contract finite = *find_contract("f32");
   finite.conventions.masked_values = conventions::masked::must_be_finite;
   for (contract const* claim : {find_contract("f32"), const_cast<contract const*>(&finite)}) {
-    auto kernel = session("wrong_fifth_call");
+    auto kernel = after_a_call("wrong_fifth_call");
     auto const found = run_case(asked, kernel, {.claim = claim}, nullptr);
     REQUIRE(found);
     CHECK((found.value().judged.failed > 0) == (claim != &finite));
@@ -185,16 +193,27 @@ TEST_CASE("the second call of a problem of lower rank is judged", "[unit]") {
     for (std::size_t at = 0; at < 24; ++at) store(*t, at, 0.25 * static_cast<double>(at % 7));
   }
   audit_case const asked{.check = "recorded", .name = "drawn", .problem = valid(std::move(draft))};
-  auto kernel = session("wrong_fifth_call");  // opening it made one call
+  auto kernel = after_a_call("wrong_fifth_call");
   CHECK(ask(asked, kernel).judged.failed == 0);
   CHECK(ask(asked, kernel).judged.failed > 0);
+}
+
+TEST_CASE("the first call of a process is the first of a case", "[unit]") {
+  auto kernel = session("wrong_fifth_call");
+  owned_problem const problem = two_heads();
+  for (int call = 1; call <= 5; ++call) {
+    auto const ran = kernel.run(problem, 0, placement::end);
+    REQUIRE(ran);
+    auto const judged = judge_by_law(problem, ran.value().outputs, *find_contract("f32"), {}, thoroughness::verdict);
+    CHECK((judged.failed > 0) == (call == 5));
+  }
 }
 
 TEST_CASE("a hang and an end by SIGKILL count where they are seen twice", "[unit]") {
   owned_problem const problem = in_groups(0).problem;
   std::vector<call_outcome> outcomes;
   auto const ask_times = [&](char const* name, int times) {
-    auto kernel = session(name, {.seconds = 0.2, .resting_seconds = 0.2});  // opening it made one call
+    auto kernel = after_a_call(name, {.seconds = 0.2, .resting_seconds = 0.2});
     outcomes.clear();
     for (int n = 0; n < times; ++n) {
       auto const ran = kernel.run(problem, 0, placement::end);

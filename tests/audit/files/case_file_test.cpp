@@ -87,12 +87,12 @@ TEST_CASE("a file says where tensors lie in memory, and how many threads call at
   made.problem = valid(std::move(alike));
   made.memory = {.v_in_k = true, .unaligned = true, .row_gap = 3, .far_head = std::int64_t{1} << 31};
   made.further[0].problem = made.problem;
-  made.further[1].memory = {.heads_inside = true, .far_batch = 5, .far_row = 7};
+  made.further[1].memory = {.heads_inside = true, .o_inside = true, .head_gap = 2, .far_batch = 5, .far_row = 7};
   made.callers = 4;
   std::vector<std::byte> bytes;
   auto file = written({made, sequence("b")}, bytes);
   CHECK(file.metadata.at("00002/stale/a.attest.memory") == "v-in-k unaligned row-gap 3 far-head 2147483648");
-  CHECK(file.metadata.at("00001/stale/a.attest.memory") == "heads-inside far-batch 5 far-row 7");
+  CHECK(file.metadata.at("00001/stale/a.attest.memory") == "heads-inside o-inside head-gap 2 far-batch 5 far-row 7");
   CHECK_FALSE(file.metadata.contains("00003/stale/a.attest.memory"));
   auto const cases = read(file);
   REQUIRE(cases.size() == 2);

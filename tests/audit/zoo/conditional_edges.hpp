@@ -167,7 +167,6 @@ inline edge const question_edges[]{
     {"gaps_between_heads_of_out", {.hq = 2, .head_gaps = "o"}, {.hq = 2, .head_gaps = "q"}},
     {"only_the_mask_with_gaps", {.mask = "11n", .row_gaps = "m"}, {.mask = "11n", .row_gaps = "qm"}},
     {"only_the_bias_with_gaps", {.bias = "11n", .row_gaps = "b"}, {.bias = "11n", .row_gaps = "qb"}},
-    {"keys_and_values_interleaved", {.memory = values_between_keys}, {.memory = values_in_keys}},
     {"f32_bias_beside_bf16",
      {.type = element_type::bf16, .bias = "1hn", .bias_type = element_type::f32},
      {.type = element_type::bf16, .bias = "1hn"}},
