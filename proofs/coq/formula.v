@@ -1,0 +1,151 @@
+(* The bound of section 3 and section 5 as one formula over any numbers: over the reals its parts are those of the
+   theorems (at the end), over dyadic numbers the test `coq.formula` evaluates it beside reference/bound/.
+   Rows without far or flushed keys, sinks, dropout or merges by LSE, with T_j = z/(1 - z/2) >= e^z - 1 (E3). *)
+From Coq Require Import List ZArith.
+Import ListNotations.
+
+Record numbers := Numbers {
+  num :> Type; add : num -> num -> num; sub : num -> num -> num; mul : num -> num -> num; div : num -> num -> num;
+  le : num -> num -> bool; whole : nat -> num }.
+
+Section Formula.
+Context {N : numbers}.
+Declare Scope num_scope.
+Local Notation "a + b" := (add N a b) : num_scope. Local Notation "a - b" := (sub N a b) : num_scope.
+Local Notation "a * b" := (mul N a b) : num_scope. Local Notation "a / b" := (div N a b) : num_scope.
+Local Open Scope num_scope.
+Definition one := whole N 1. Definition zero := whole N 0. Definition two := whole N 2.
+Definition least a b := if le N a b then a else b.
+Definition largest a b := if le N a b then b else a.
+Definition size a := largest a (zero - a).
+Definition when (b : bool) x := if b then x else zero.
+Definition both a b := a + b + a * b.                            (* (1 + a)(1 + b) - 1 *)
+Fixpoint total {A} (f : A -> N) l := match l with [] => zero | a :: r => f a + total f r end.
+Fixpoint most {A} (f : A -> N) l := match l with [] => zero | [a] => f a | a :: r => largest (f a) (most f r) end.
+
+(* The parts that the theorems state. *)
+Definition gamma k u := whole N k * u / (one - whole N k * u).
+Definition kappa gamma_c gamma_x Y := gamma_c * (one + gamma_x) * Y.
+Definition z_of E gamma_x X kappa eps_hat u_hat lost n := E + gamma_x * X + kappa + (whole N n + one) * eps_hat + u_hat + (whole N n + one) * lost.
+Definition share pi T D far_part := least one ((pi + pi * T) / D + far_part).
+Definition bound A GF Phi o GL Om := A + ((one + GF) * Phi + (o + A) * (GL + GF)) / (one - GL) + Om.
+
+(* What a row's model and facts are, as reference/bound/ names them. *)
+Record model := Model {
+  u : N; omega : N; far : N; x0 : N; u_qk : N; g_b : N; e_c : N; a_t : N; u_s : N; omega_s : N; eps : N; tau : N;
+  u_p : N; omega_p : N; u_pv : N; largest_kappa : N;
+  k_qk : nat; k_add : nat; k_x : nat; c_m : nat; k_pre : nat; k_f : nat; splits : nat; most_rescales : nat; height : nat;
+  divisions : nat; promote : nat; p_normalised : nat;            (* 0: no, 1: yes, 2: unknown *)
+  fold_q : bool; fold_k : bool; bias_first : bool; flushes : bool; p_shared : bool; rank_counts : bool }.
+Record key := Key { xl : N; xu : N; score : N; product : N; norm : N; bias : N; wl : N; wu : N }.
+Record facts := Facts { d : nat; scale : N; softcap : N; query_norm : N; max_size : N; normaliser : N; keys : list key }.
+
+Section Row.
+Context (m : model) (f : facts).
+Definition n := length (keys f).
+Definition g k := gamma k (u m).
+Definition capped := le N (softcap f) zero.                      (* true: no softcap *)
+Definition sigma_plus := if (fold_q m || fold_k m)%bool then largest one (scale f) else scale f.
+Definition rooted := when (fold_k m) one.                        (* max(1, sqrt|sigma|), |sigma| <= 1 *)
+Definition f_k := if fold_k m then rooted else when (fold_q m) one.
+Definition e_s := both (g (k_add m)) (u_s m).
+Definition E k :=
+  let S := scale f * product k in
+  let beta := when (bias_first m && capped)%bool ((one + g_b m) * size (bias k)) in
+  let lost := omega m * (two * whole N (d f) * sigma_plus + two + two * product k)
+              + omega m * (rooted * query_norm f + f_k * norm k)
+              + when (flushes m) (omega m * (scale f * (query_norm f + norm k) + one)) in
+  let E0 := gamma (k_qk m) (u_qk m) * (S + beta) + lost in
+  let c := softcap f in
+  let E1 := if capped then E0 else (one + e_c m) * E0 + e_c m * least c S + c * a_t m + (one + c) * omega m in
+  (one + e_s) * (E1 + g_b m * size (bias k)) + e_s * score k + omega_s m.
+
+Definition above := most (fun k => xu k + E k) (keys f).         (* M+ - m *)
+Definition below := most (fun k => xl k - E k) (keys f).         (* M- - m *)
+Definition reference_size := max_size f + largest (size above) (size below).
+Definition Y k := largest (score k + E k + tau m) reference_size.
+Definition kappa_of k := kappa (g (c_m m)) (g (k_x m)) (Y k).
+Definition may_exceed i k := negb (le N (xu i + E i) (xl k - E k)).
+Definition rank k := (length (filter (fun i => may_exceed i k) (keys f)) - if may_exceed k k then 1 else 0)%nat.
+Definition R k := if rank_counts m then Nat.min (rank k) (most_rescales m) else most_rescales m.
+Definition R_max := fold_right (fun k r => Nat.max (R k) r) 0 (keys f).
+Definition X k := above - xl k + E k + two * tau m * (one + two * u m).
+Definition lost_x := when (flushes m || Nat.ltb 1 (k_x m))%bool (whole N (k_x m) * omega m).
+Definition log_loss e := e / (one - e).
+(* The text counts the losses of the longest path for every key. *)
+Definition z k := z_of (E k) (g (k_x m)) (X k) (kappa_of k) (log_loss (eps m)) (when (p_shared m) (log_loss (u_p m))) zero (R k)
+                  + (whole N R_max + one) * lost_x.
+Definition T k := z k / (one - z k / two).
+Definition D := total (fun k => wl k / (one + T k)) (keys f).
+Definition P k := wu k * T k.
+Definition part_of k := share (wu k) (T k) D zero.
+Definition Lambda := one / two.
+
+(* In scope: every key is near, its z below 1, every kappa at most 1/2 (E11: g is then the largest kappa). *)
+Definition in_scope :=
+  (forallb (fun k => le N ((one + g (k_x m)) * X k + kappa_of k) (least (far m) (x0 m)) && negb (le N one (z k))
+                     && le N (two * kappa_of k) one)%bool (keys f))%bool.
+
+(* Averages: the two entries that need no exp, and what is below A^D. *)
+Definition A_T (y : list N) mid width := total (fun p => P (fst p) * (size (snd p - mid) + width)) (combine (keys f) y) / D.
+Definition A_H (y : list N) mid width := most (fun v => size (v - mid)) y + width.
+Definition dominance k := E k + kappa_of k.
+Definition top := most (fun k => xl k - dominance k) (keys f).
+Definition A_J (y : list N) mid := most (fun p => when (le N top (xu (fst p) + dominance (fst p))) (size (snd p - mid))) (combine (keys f) y).
+
+(* Sums. *)
+Definition s := if Nat.ltb 1 (splits m) then splits m else 0.
+Definition s_O := (s + divisions m)%nat.
+Definition u_of_p := when (negb (p_shared m)) (u_p m).
+Definition pv := largest (u_pv m) (u m).
+Definition n_share k := least one (whole N n * part_of k / u m).
+Definition M_L := total n_share (keys f) - most n_share (keys f).
+Definition lost := whole N (4 * (n + splits m + divisions m))%nat * omega m / Lambda.
+Definition by_path := total (fun k => part_of k * g (height m + R k + s)%nat) (keys f).
+Definition gamma_L := least (g (height m + R_max + s)%nat) (least by_path
+  (total (fun k => part_of k * g (R k + s)%nat) (keys f) + (one + g (height m + R_max + s)%nat) * (one + g (height m + R_max + s)%nat) * u m * M_L)) + lost.
+Definition k_O := (R_max + 1 + k_pre m + s_O)%nat.
+Definition gamma_h := match promote m with
+  | O => gamma (height m + k_O)%nat pv
+  | c => both (gamma (Nat.min (height m) c) pv) (g ((height m + c - 1) / c + k_O)%nat)
+  end.
+Definition gamma_O := both u_of_p gamma_h.
+Definition gamma_F := g (k_f m).
+Definition path k := both u_of_p (gamma (R k + 1 + k_pre m + s_O)%nat pv).
+
+Definition column (y : list N) mid radius (low : bool) :=
+  let sizes := map size y in
+  let o := size mid + radius in
+  let A v c w := least (A_T v c w) (if low then A_J v c else A_H v c w) in
+  let high := total (fun p => wu (fst p) * snd p) (combine (keys f) sizes) in
+  let bottom := total (fun p => wl (fst p) * snd p) (combine (keys f) sizes) in
+  let A_c := A y mid radius in
+  let A' := high + A sizes ((high + bottom) / two) ((high - bottom) / two) in
+  let values := total (fun v => v) sizes in
+  let nodes := least (whole N (height m) * A') (whole N (n - 1)%nat * ((A' + o + A_c) / two + (gamma_h + u_of_p) * A')) in
+  let nodes := if le N pv (u m) then least nodes (largest A' (most (fun v => v) sizes) * M_L) else nodes in
+  let shared := total (fun p => part_of (fst p) * path (fst p) * snd p) (combine (keys f) sizes)
+                + (one + u_of_p) * (one + gamma_h) * (one + gamma_h) * pv * nodes in
+  let Phi := match promote m with O => least (gamma_O * A') shared | _ => gamma_O * A' end in
+  let beside := least (one / Lambda) (one / (one - above) / (normaliser f * D)) in
+  let before := match p_normalised m with 0 => beside | 1 => one | _ => largest one beside end in
+  let third := whole N 4 / whole N 3 in
+  let Omega := lost + omega_p m * third * before * values + when (Nat.ltb 0 (k_pre m)) (third * omega m * values) in
+  bound A_c gamma_F (Phi + Omega) o gamma_L (two * omega m).
+End Row.
+End Formula.
+
+(* --- dyadic numbers m·2^e of 160 bits, each operation truncated ---------------------------------------------------------- *)
+
+Open Scope Z_scope.
+Definition cut (x : Z * Z) := let s := Z.log2 (Z.abs (fst x)) - 159 in
+  if s <=? 0 then x else (Z.shiftr (fst x) s, snd x + s).
+Definition aligned (x y : Z * Z) := let e := Z.min (snd x) (snd y) in
+  (Z.shiftl (fst x) (snd x - e), Z.shiftl (fst y) (snd y - e), e).
+Definition dyadic := Numbers (Z * Z)
+  (fun x y => match aligned x y with (a, b, e) => cut (a + b, e) end)
+  (fun x y => match aligned x y with (a, b, e) => cut (a - b, e) end)
+  (fun x y => cut (fst x * fst y, snd x + snd y))
+  (fun x y => cut (Z.shiftl (fst x) 400 / fst y, snd x - snd y - 400))
+  (fun x y => match aligned x y with (a, b, e) => a <=? b end)
+  (fun n => (Z.of_nat n, 0)).
