@@ -21,7 +21,7 @@ struct named_mistake {
 struct named_cause {
   std::vector<named_mistake>
       mistakes;  ///< the mistake that explains the most comes first; empty: nothing explains all inputs
-  std::vector<named_mistake> partly;     ///< without a mistake above: those that explain some inputs
+  std::vector<named_mistake> partly;     ///< without a mistake above: mistakes that explain some
   std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, and that were tried
   std::int64_t failed = 0;               ///< failing inputs; time may not allow to try them all
   std::vector<std::string> unexplained;  ///< those tried that nothing explains: CHECK/CASE, in the order of the cases

@@ -222,8 +222,8 @@ class search {
     return chosen;
   }
 
-  /// Asks passing cases about the mistake that explains everything. If they contradict it, another one that explains
-  /// the same cases and that no passing case contradicts takes its place.
+  /// Asks passing cases about the mistake that explains everything. If they contradict it, another mistake takes its
+  /// place, if it explains the same cases and no passing case contradicts it.
   candidate* settled(candidate* chosen) {
     ask_passing(*chosen);
     if (chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;

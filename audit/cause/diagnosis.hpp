@@ -15,8 +15,8 @@ struct diagnosis {
 };
 
 /// Requires  wrong is a violation of output "o" with a finite `got`, found when judging `problem`
-/// Ensures   every element of the row is within the bound of that answer, which at the wrong element differs from the
-///           exact one by more than the bound and four times more than from what the kernel answered
+/// Ensures   every element of the row is within the bound of that answer. At the wrong element that answer differs
+///           from the exact one by more than the bound, and four times more than from the kernel's
 /// Cost      one row for each mistake that is tried
 diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                    violation const& wrong);

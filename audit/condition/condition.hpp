@@ -14,8 +14,8 @@ namespace attest::audit {
 /// The smallest conjunction that was found of conditions on sizes, features, values, threads, memory and earlier calls.
 /// It separates the wrong answers from the right ones among all that was asked around the failing form; where the
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input has
-/// …; no passing input has"). No conjunction is one where the search met wrong answers outside it, nor one of more than
-/// three clauses: nobody reads them. `element_bytes` is the size of an element of the kernel's type. Forms outside the
+/// …; no passing input has"). A conjunction has at most three clauses, since longer ones are not read, and the search
+/// met no wrong answer outside it. `element_bytes` is the size of an element of the kernel's type. Forms outside the
 /// domain are refused: what all of its forms have is no part of the condition.
 /// Ensures   returns nothing if no conjunction fits, if the form fails by chance, or if time ended before one was seen
 /// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends

@@ -34,8 +34,8 @@ std::string without_sharp_element(judgement const& sum) {
 bug_class class_of(violation const& wrong, bug_class default_class) {
   bool const finite = problem::output_named(wrong.output) && std::isfinite(wrong.got) &&
                       std::isfinite(wrong.truth_lower) && std::isfinite(wrong.truth_upper);
-  bool const another =
-      default_class == bug_class::crash || default_class == bug_class::memory || default_class == bug_class::nan_swallowed;
+  bool const another = default_class == bug_class::crash || default_class == bug_class::memory ||
+                       default_class == bug_class::nan_swallowed;
   if (finite && another) default_class = bug_class::accuracy;
   return wrong.bug_class ? *wrong.bug_class : wrong.output == "lse" ? bug_class::lse : default_class;
 }

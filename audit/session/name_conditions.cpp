@@ -11,8 +11,8 @@
 namespace attest::audit {
 
 /// Searches for the conditions under which the kernel is wrong, for the first findings that refute. A condition stands
-/// under a finding only if it is true of its call, and above all only if every failing call that was judged is inside
-/// it and every passing one outside.
+/// under a finding only if it is true of its call. It stands above all of them only if every failing call that was
+/// judged is inside it and every passing one outside.
 void audit_session::name_conditions() {
   // With --replay or --only CHECK/CASE the user is reproducing a known finding: skip the search.
   bool const single = options_.replay ||

@@ -1,4 +1,4 @@
-"""proofs/coq/formula.v beside reference/bound/: the formula of the bound, evaluated by Coq on the rows of bound_rows.cpp.
+"""proofs/coq/formula.v beside reference/bound/: the formula of the bound, by Coq on the rows of bound_rows.cpp.
 
     coq_formula_test.py SOURCES BOUND_ROWS ROWS SEED
 
@@ -19,6 +19,7 @@ sys.path.insert(0, str(SOURCES / "tests/reference"))
 from bound_from_text import rows_of  # noqa: E402
 
 ROOM = 1 + Fraction(1, 2**30)                                  # of doubles that round outward
+NEAR = Fraction(1, 2**140)                                     # of the numbers that Coq prints
 LARGE = Fraction(2)**2000
 NUMBERS = "u omega far x0 u_qk g_b e_c a_t u_s omega_s eps tau u_p omega_p u_pv largest_kappa".split()
 COUNTS = "k_qk k_add k_x c_m k_pre k_f splits most_rescales height divisions promote p_normalised".split()
@@ -83,7 +84,8 @@ Import ListNotations.
 Open Scope Z_scope.
 Definition row (m : @model dyadic) (f : @facts dyadic) (columns : list (list (Z * Z) * (Z * Z) * (Z * Z))) :=
   (in_scope m f, [D m f; gamma_L m f; gamma_O m f],
-   map (fun c => match c with (y, mid, radius) => (column m f y mid radius true, column m f y mid radius false) end) columns).
+   map (fun c => match c with (y, mid, radius) =>
+     (column m f y mid radius true, column m f y mid radius false) end) columns).
 Set Printing Width 1000000. Set Printing Depth 1000000.
 """
 
@@ -119,7 +121,8 @@ def main():
             continue
         near += 1
         D, gamma_L, gamma_O = numbers[:3]
-        pairs = [("D", D / ROOM, exact(row.terms["D_lower"]), D), ("gamma_O", gamma_O, exact(row.terms["gamma_O"]), gamma_O * ROOM),
+        pairs = [("D", D / ROOM, exact(row.terms["D_lower"]), D),
+                 ("gamma_O", gamma_O, exact(row.terms["gamma_O"]), gamma_O * ROOM),
                  ("gamma_L", gamma_L, exact(row.terms["gamma_L"]), gamma_L * ROOM)]
         for at, column in enumerate(row.columns):
             low, high = numbers[3 + 2 * at: 5 + 2 * at]
@@ -128,7 +131,7 @@ def main():
                 compared += 1
                 sharp += high <= low * ROOM
         faults += [f"{row.name.strip()} {name}: {float(low):.17g} <= {float(code):.17g} <= {float(high):.17g} fails"
-                   for name, low, code, high in pairs if not low * (1 - Fraction(1, 2**140)) <= code <= high * (1 + Fraction(1, 2**140))]
+                   for name, low, code, high in pairs if not low * (1 - NEAR) <= code <= high * (1 + NEAR)]
     print(f"{len(drawn)} rows, {near} in scope, {compared} columns, {sharp} of them from both sides")
     print("\n".join(faults[:40]))
     sys.exit(bool(faults) or compared < len(drawn) // 20)

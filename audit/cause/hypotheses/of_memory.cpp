@@ -95,8 +95,7 @@ supposition rounds_products(problem::binary_format const& to) {
     set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
       double change = 0;
       for (std::int64_t t = 0; t < s.d; ++t) {
-        double const product =
-            load(q, offset_of(q, b, h, i, t)) * load(k, offset_of(k, b, h / (s.hq / s.hk), j, t));
+        double const product = load(q, offset_of(q, b, h, i, t)) * load(k, offset_of(k, b, h / (s.hq / s.hk), j, t));
         change += rounded_to(product, to) - product;
       }
       if (!std::isfinite(change)) change = 0;

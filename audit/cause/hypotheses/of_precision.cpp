@@ -40,7 +40,7 @@ void round_scores(kernel_model& m, narrow_format const& to) {
   m.s_limit = std::min(m.s_limit, power_of_two(to.format.above_largest()) * (1 - to.unit() / 2));
 }
 /// O and l are rounded between blocks of keys. A rounding of l, or of a sum of weights and values, is no larger than
-/// one of each weight: the model has those of both as errors of exp, and those of O alone as roundings of weights.
+/// one of each weight: the model has roundings of both as errors of exp, and roundings of O alone as ones of weights.
 void round_sums(kernel_model& m, narrow_format const& to, double roundings = 1) {
   m.eps = std::max(m.eps, roundings * to.unit());
   m.u_p = std::max(m.u_p, roundings * to.unit()), m.omega_p = std::max(m.omega_p, to.underflow());

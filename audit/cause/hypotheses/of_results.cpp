@@ -154,7 +154,8 @@ supposition adds_unweighted(reference_point reference) {
   };
 }
 
-/// Σ e^(s_j − M_j) of a row, with M_j the largest score up to the end of the block of key j: l where it is not rescaled.
+/// Σ e^(s_j − M_j) of a row, with M_j the largest score up to the end of the block of key j: l where it is not
+/// rescaled.
 double sum_not_rescaled(score_table const& score, std::int64_t block, std::int64_t b, std::int64_t h, std::int64_t i,
                         std::int64_t m) {
   double sum = 0;
@@ -182,13 +183,14 @@ supposition keeps_sum(std::int64_t block) {
     answered_call known = call;
     known.outputs.weights.reset();
     return with_further_keys(
-        known, {.count = 1,
-                .key = none,
-                .value = none,
-                .shown = [&](auto b, auto h, auto i, auto) { return more(b, h, i) > least; },
-                .bias = [&](auto b, auto h, auto i,
-                            auto) { return more(b, h, i) > least ? score.largest(b, h, i) + std::log(more(b, h, i)) : 0; },
-                .weight = {}});
+        known,
+        {.count = 1,
+         .key = none,
+         .value = none,
+         .shown = [&](auto b, auto h, auto i, auto) { return more(b, h, i) > least; },
+         .bias = [&](auto b, auto h, auto i,
+                     auto) { return more(b, h, i) > least ? score.largest(b, h, i) + std::log(more(b, h, i)) : 0; },
+         .weight = {}});
   };
 }
 
@@ -223,8 +225,8 @@ supposition keeps_output(std::int64_t block) {
   };
 }
 
-/// Lazy rescaling with weights beside the new maximum: where it rises by at most ln 256 in a block, O and l keep the old
-/// one, and the weights of the block are e^(s − new).
+/// Lazy rescaling with weights beside the new maximum: where it rises by at most ln 256 in a block, O and l keep the
+/// old one, and the weights of the block are e^(s − new).
 supposition weighs_beside_new(std::int64_t block) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
@@ -327,7 +329,8 @@ void add_hypotheses_of_results(hypothesis_list& to) {
         }));
   for (std::int64_t const block : {1, 4, 8, 16, 32, 64, 128}) {
     add(fmt::format("sum-not-rescaled-{}", block),
-        fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block), keeps_sum(block));
+        fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block),
+        keeps_sum(block));
     add(fmt::format("output-not-rescaled-{}", block),
         fmt::format("O is not rescaled when the maximum moves, and l is, in blocks of {} keys", block),
         keeps_output(block));
