@@ -37,7 +37,8 @@ Record model := Model {
   k_qk : nat; k_add : nat; k_x : nat; c_m : nat; k_pre : nat; k_f : nat; splits : nat; most_rescales : nat; height : nat;
   divisions : nat; promote : nat; p_normalised : nat;            (* 0: no, 1: yes, 2: unknown *)
   fold_q : bool; fold_k : bool; bias_first : bool; flushes : bool; p_shared : bool; rank_counts : bool }.
-Record key := Key { xl : N; xu : N; score : N; product : N; norm : N; bias : N; wl : N; wu : N }.
+Record key := Key { xl : N; xu : N; score : N; product : N; norm : N; bias : N; wl : N; wu : N;
+                    err : N; rank : nat; part_of : N }.  (* E_j, the rank and share_j, once they are known *)
 Record facts := Facts { d : nat; scale : N; softcap : N; query_norm : N; max_size : N; normaliser : N; keys : list key }.
 
 Section Row.
@@ -60,25 +61,26 @@ Definition E k :=
   let E1 := if capped then E0 else (one + e_c m) * E0 + e_c m * least c S + c * a_t m + (one + c) * omega m in
   (one + e_s) * (E1 + g_b m * size (bias k)) + e_s * score k + omega_s m.
 
-Definition above := most (fun k => xu k + E k) (keys f).         (* M+ - m *)
-Definition below := most (fun k => xl k - E k) (keys f).         (* M- - m *)
+(* Once E_j is known of each key: M+ - m and M- - m. *)
+Context (above below : N).
 Definition reference_size := max_size f + largest (size above) (size below).
-Definition Y k := largest (score k + E k + tau m) reference_size.
+Definition Y k := largest (score k + err k + tau m) reference_size.
 Definition kappa_of k := kappa (g (c_m m)) (g (k_x m)) (Y k).
-Definition may_exceed i k := negb (le N (xu i + E i) (xl k - E k)).
-Definition rank k := (length (filter (fun i => may_exceed i k) (keys f)) - if may_exceed k k then 1 else 0)%nat.
+Definition may_exceed i k := negb (le N (xu i + err i) (xl k - err k)).
+Definition rank_of k := (length (filter (fun i => may_exceed i k) (keys f)) - if may_exceed k k then 1 else 0)%nat.
 Definition R k := if rank_counts m then Nat.min (rank k) (most_rescales m) else most_rescales m.
-Definition R_max := fold_right (fun k r => Nat.max (R k) r) 0 (keys f).
-Definition X k := above - xl k + E k + two * tau m * (one + two * u m).
+(* Once the rank is known of each key: R, and then D. *)
+Context (R_max : nat) (D : N).
+Definition X k := above - xl k + err k + two * tau m * (one + two * u m).
 Definition lost_x := when (flushes m || Nat.ltb 1 (k_x m))%bool (whole N (k_x m) * omega m).
 Definition log_loss e := e / (one - e).
 (* The text counts the losses of the longest path for every key. *)
-Definition z k := z_of (E k) (g (k_x m)) (X k) (kappa_of k) (log_loss (eps m)) (when (p_shared m) (log_loss (u_p m))) zero (R k)
+Definition z k := z_of (err k) (g (k_x m)) (X k) (kappa_of k) (log_loss (eps m)) (when (p_shared m) (log_loss (u_p m))) zero (R k)
                   + (whole N R_max + one) * lost_x.
 Definition T k := z k / (one - z k / two).
-Definition D := total (fun k => wl k / (one + T k)) (keys f).
+Definition D_of := total (fun k => wl k / (one + T k)) (keys f).
 Definition P k := wu k * T k.
-Definition part_of k := share (wu k) (T k) D zero.
+Definition share_of k := share (wu k) (T k) D zero.
 Definition Lambda := one / two.
 
 (* In scope: every key is near, its z below 1, every kappa at most 1/2 (E11: g is then the largest kappa). *)
@@ -89,9 +91,9 @@ Definition in_scope :=
 (* Averages: the two entries that need no exp, and what is below A^D. *)
 Definition A_T (y : list N) mid width := total (fun p => P (fst p) * (size (snd p - mid) + width)) (combine (keys f) y) / D.
 Definition A_H (y : list N) mid width := most (fun v => size (v - mid)) y + width.
-Definition dominance k := E k + kappa_of k.
-Definition top := most (fun k => xl k - dominance k) (keys f).
-Definition A_J (y : list N) mid := most (fun p => when (le N top (xu (fst p) + dominance (fst p))) (size (snd p - mid))) (combine (keys f) y).
+Definition dominance k := err k + kappa_of k.
+Definition A_J (y : list N) mid := let top := most (fun k => xl k - dominance k) (keys f) in
+  most (fun p => when (le N top (xu (fst p) + dominance (fst p))) (size (snd p - mid))) (combine (keys f) y).
 
 (* Sums. *)
 Definition s := if Nat.ltb 1 (splits m) then splits m else 0.
@@ -99,10 +101,10 @@ Definition s_O := (s + divisions m)%nat.
 Definition u_of_p := when (negb (p_shared m)) (u_p m).
 Definition pv := largest (u_pv m) (u m).
 Definition n_share k := least one (whole N n * part_of k / u m).
-Definition M_L := total n_share (keys f) - most n_share (keys f).
+Definition M_L_of := total n_share (keys f) - most n_share (keys f).
 Definition lost := whole N (4 * (n + splits m + divisions m))%nat * omega m / Lambda.
 Definition by_path := total (fun k => part_of k * g (height m + R k + s)%nat) (keys f).
-Definition gamma_L := least (g (height m + R_max + s)%nat) (least by_path
+Definition gamma_L_of M_L := least (g (height m + R_max + s)%nat) (least by_path
   (total (fun k => part_of k * g (R k + s)%nat) (keys f) + (one + g (height m + R_max + s)%nat) * (one + g (height m + R_max + s)%nat) * u m * M_L)) + lost.
 Definition k_O := (R_max + 1 + k_pre m + s_O)%nat.
 Definition gamma_h := match promote m with
@@ -113,6 +115,7 @@ Definition gamma_O := both u_of_p gamma_h.
 Definition gamma_F := g (k_f m).
 Definition path k := both u_of_p (gamma (R k + 1 + k_pre m + s_O)%nat pv).
 
+Context (gamma_L M_L : N).
 Definition column (y : list N) mid radius (low : bool) :=
   let sizes := map size y in
   let o := size mid + radius in
@@ -133,6 +136,24 @@ Definition column (y : list N) mid radius (low : bool) :=
   let Omega := lost + omega_p m * third * before * values + when (Nat.ltb 0 (k_pre m)) (third * omega m * values) in
   bound A_c gamma_F (Phi + Omega) o gamma_L (two * omega m).
 End Row.
+
+(* Of a row: whether it is in scope, D, Gamma_L, Gamma_O, and for each column B from below and above. *)
+Definition evaluated m f columns :=
+  let filled F f := Facts (d f) (scale f) (softcap f) (query_norm f) (max_size f) (normaliser f) (map F (keys f)) in
+  let set k e r p := Key (xl k) (xu k) (score k) (product k) (norm k) (bias k) (wl k) (wu k) e r p in
+  let f1 := filled (fun k => set k (E m f k) 0%nat zero) f in
+  let up := most (fun k => xu k + err k) (keys f1) in
+  let down := most (fun k => xl k - err k) (keys f1) in
+  let f2 := filled (fun k => set k (err k) (rank_of f1 k) zero) f1 in
+  let R_max := fold_right (fun k r => Nat.max (R m k) r) 0%nat (keys f2) in
+  let D := D_of m f2 up down R_max in
+  let f3 := filled (fun k => set k (err k) (rank k) (share_of m f2 up down R_max D k)) f2 in
+  let M_L := M_L_of m f3 in
+  let gamma_L := gamma_L_of m f3 R_max M_L in
+  (in_scope m f3 up down R_max, [D; gamma_L; gamma_O m R_max],
+   map (fun c => match c with (y, mid, radius) =>
+     (column m f3 up down R_max D gamma_L M_L y mid radius true, column m f3 up down R_max D gamma_L M_L y mid radius false) end)
+     columns).
 End Formula.
 
 (* --- dyadic numbers m·2^e of 160 bits, each operation truncated ---------------------------------------------------------- *)

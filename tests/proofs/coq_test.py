@@ -42,9 +42,20 @@ def axioms_of(said):
     return set(re.findall(r"^([\w.]+)(?= ?:|\n  :)", said, re.M)) - {"Axioms"}
 
 
+def misplaced():
+    """Theorems that the table of the README places elsewhere than they stand."""
+    table = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for row in re.findall(r"^\|[^|]*\| `(\w+\.v)` \|([^|]*)\|", table, re.M):
+        lines = (FOLDER / row[0]).read_text(encoding="utf-8").splitlines()
+        for name, line in re.findall(r"`(\w+)` (\d+)", row[1]):
+            if not re.match(rf"(Theorem|Lemma) {name}\b", lines[int(line) - 1]):
+                yield f"README.md: {name} is not at line {line} of {row[0]}"
+
+
 def check(folder):
     listed = sorted(FILES) == sorted(path.name for path in FOLDER.glob("*.v"))
     faults = [] if listed else ["_CoqProject and the folder have other files"]
+    faults += misplaced()
     for file in FILES:
         for word in UNPROVEN.finditer(without_comments((folder / file).read_text(encoding="utf-8"))):
             faults.append(f"{file} says {word.group()}")
