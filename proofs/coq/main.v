@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights theorem.
+From Attest Require Import records lemma_1 lse_weights theorem corollary_l rounding formula_parts.
 
 Print Assumptions lemma_1_product.
 Print Assumptions lemma_1_softcap.
@@ -19,3 +19,7 @@ Print Assumptions lemma_7_D.
 Print Assumptions theorem_O.
 Print Assumptions weights_by_lse.
 Print Assumptions undivided_factors.
+Print Assumptions corollary_L.
+Print Assumptions h0_rounded.
+Print Assumptions h0_added.
+Print Assumptions same_bound.
