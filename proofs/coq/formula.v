@@ -138,6 +138,7 @@ Definition column (y : list N) mid radius (low : bool) :=
 End Row.
 
 (* Of a row: whether it is in scope, D, Gamma_L, Gamma_O, and for each column B from below and above. *)
+Definition room := let a := whole N 64 in let b := a * a in b * b * two.                     (* 2^25 *)
 Definition evaluated m f columns :=
   let filled F f := Facts (d f) (scale f) (softcap f) (query_norm f) (max_size f) (normaliser f) (map F (keys f)) in
   let set k e r p := Key (xl k) (xu k) (score k) (product k) (norm k) (bias k) (wl k) (wu k) e r p in
@@ -150,9 +151,11 @@ Definition evaluated m f columns :=
   let f3 := filled (fun k => set k (err k) (rank k) (share_of m f2 up down R_max D k)) f2 in
   let M_L := M_L_of m f3 in
   let gamma_L := gamma_L_of m f3 R_max M_L in
+  (* What E8 adds to M_L in doubles: reference/bound/ may be as large. *)
+  let M_L' := M_L + whole N (24 * n f + 8 * d f + 64)%nat / (room * room) in
   (in_scope m f3 up down R_max, [D; gamma_L; gamma_O m R_max],
    map (fun c => match c with (y, mid, radius) =>
-     (column m f3 up down R_max D gamma_L M_L y mid radius true, column m f3 up down R_max D gamma_L M_L y mid radius false) end)
+     (column m f3 up down R_max D gamma_L M_L y mid radius true, column m f3 up down R_max D gamma_L M_L' y mid radius false) end)
      columns).
 End Formula.
 

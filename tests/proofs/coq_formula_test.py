@@ -45,7 +45,8 @@ def in_scope(row):
     return (row.terms["judged"] == "1" and len(row.keys) <= 16 and float.fromhex(row.terms["n_far"]) == 0
             and model["merge"] == "raw" and not facts["has_sink"] and not facts["drops"]
             and model["normalise"] == "sum" and model["order"] == "any" and model["unchanged_rescale"] == "exact"
-            and model["merges"] == "0" and not lazy and not (model["fold_k"] == "1" and facts["scale_upper"] > 1))
+            and model["merges"] == model["parts_are_keys"] == "0" and not lazy
+            and not (model["fold_k"] == "1" and facts["scale_upper"] > 1))
 
 
 def counts_of(row):
