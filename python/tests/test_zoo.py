@@ -47,12 +47,13 @@ MUTANTS = {
     "support/causal+finite-mask": "sentinel_in_bias",
     "support/causal+mask": (
         "band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row mean_empty_row nan_empty_row "
+        "sentinel_million_in_base_2 "
         "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 "
         "sentinel_ten_thousand "
         "unwritten_empty_row"),
     "support/grouped": "first_head_only heads_interleaved",
     "support/grouped+alibi": "f16_flushes_outputs",
-    "support/grouped+causal": "denominator_plus_epsilon fp8_inputs",
+    "support/grouped+causal": "causal_without_own_key denominator_plus_epsilon fp8_inputs",
     "support/grouped+causal-top-left": "bf16_weights_cut",
     "support/grouped+finite-mask": (
         "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
@@ -67,9 +68,11 @@ MUTANTS = {
     "support/plain": (
         "bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
-        "forgets_to_rescale leaves_flush_to_zero logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
+        "forgets_to_rescale forgets_to_rescale_the_output forgets_to_rescale_the_sum leaves_flush_to_zero "
+        "logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
         "lse_without_maximum "
-        "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scales_queries_in_place "
+        "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scale_of_width_64 "
+        "scales_queries_in_place "
         "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros"),
     "support/unequal-lengths+causal": "always_top_left",

@@ -57,7 +57,8 @@ TEST_CASE("a contract whose LSE leaves the sink out refutes a kernel that counts
   auto const found = report("audit --quick --seed 1 --only sinks --contract keys.json");
   CHECK(found["conventions"] == json::array({"lse_sink: excluded"}));
   REQUIRE(found["verdict"] == "refuted");
-  CHECK(found["cause"]["hypotheses"][0]["name"] == "sink-in-lse");
+  // Two of the sinks are so far away that the bound says nothing of that mistake.
+  CHECK(found["cause"]["partial"].at(0).at("name") == "sink-in-lse");
   for (auto const& finding : found["findings"]) {
     CHECK(finding["output"] == "lse");
     CHECK(has(finding["sentence"], "the contract keys says that the LSE does not count the sink"));

@@ -16,7 +16,8 @@ std::string command(char const* library) {
 
 /// The process `serves` starts the program and answers it.
 outcome asked(char const* library, std::string const& words) {
-  return shell(std::string(serves) + " --ask " ATTEST_TEST_KERNELS "/" + library + ".so " ATTEST_PROGRAM " " + words);
+  return shell(std::string(serves) + " --ask " ATTEST_TEST_KERNELS "/" + library + ".so " ATTEST_PROGRAM " " + words +
+               " --verbose");
 }
 
 TEST_CASE("a served kernel is judged as its library is", "[unit]") {

@@ -36,8 +36,9 @@ def text_of(element):
 
 
 def run(folder, *arguments, status):
-    done = subprocess.run([attest, *arguments, "--json", "report.json", "--report", "page.html"], cwd=folder,
-                          capture_output=True, text=True, check=False)
+    command, *words = arguments
+    done = subprocess.run([attest, command, "--verbose", *words, "--json", "report.json", "--report", "page.html"],
+                          cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == status, (arguments, done.returncode, done.stderr)
     return done.stdout, json.loads((folder / "report.json").read_text()), (folder / "page.html").read_text()
 
