@@ -282,6 +282,7 @@ TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own"
   std::set<std::string> expected{"accuracy", "large-scores", "crash", "hang", "ignored-field"};
   std::istringstream page(contents(ATTEST_TEST_DATA "/../../docs/known_failures.md"));
   for (std::string line; std::getline(page, line);) {
+    if (line.starts_with("| kind")) break;  // the table of kinds of questions
     if (!line.starts_with("| ") || line.starts_with("| class")) continue;
     std::istringstream tokens(
         line.substr(2, line.find_first_of(":|", 2) - 2));  // "mask-polarity, head-mapping, window-edge "

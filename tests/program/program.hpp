@@ -85,7 +85,7 @@ struct wrong {
 /// Each of these is an error of use: status 2, nothing on standard output, and a sentence that says so.
 inline void check_refused(std::string const& command, std::initializer_list<wrong> uses) {
   for (auto const& [arguments, says] : uses) {
-    outcome const ran = attest(command + arguments);
+    outcome const ran = shell(ATTEST_PROGRAM " " + command + arguments);
     INFO(command << arguments << '\n' << ran.err);
     CHECK(ran.status == 2);
     CHECK(has(ran.err, says));
