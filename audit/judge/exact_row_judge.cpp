@@ -82,14 +82,17 @@ reference::value_kind exact_row_judge<T>::kind_beside_cutoff(std::int64_t c, ref
   bool const of_values = exact == value_kind::nan || exact == value_kind::not_finite;
   if (!of_values || !(model_.x0 < reference::infinity) || first_.row.kind != reference::row_kind::finite) return exact;
   auto const keys = first_.row.real_keys();
-  bool some_left_out = false, others = false;
+  bool some_left_out = false, others = false, some_finite = false;
   for (std::size_t at = 0; at < keys.size(); ++at) {
-    if (std::isfinite(as_double(problem_.v().row(b_, reference::key_head(problem_.size(), h_), keys[at].j)[c])))
+    if (std::isfinite(as_double(problem_.v().row(b_, reference::key_head(problem_.size(), h_), keys[at].j)[c]))) {
+      some_finite = true;
       continue;
+    }
     bool const left_out = first_.bound.may_leave_out(at);
     some_left_out |= left_out, others |= !left_out;
   }
-  return !some_left_out ? exact : others ? value_kind::not_finite : value_kind::unspecified;
+  // No kernel leaves out all keys: the key with the largest score of its own arithmetic stays.
+  return !some_left_out ? exact : others || !some_finite ? value_kind::not_finite : value_kind::unspecified;
 }
 
 template <class T>

@@ -83,7 +83,7 @@ action gen_command(CLI::App& command) {
   command.add_option("--size", arguments->options.most_bytes, "most bytes of the file; suffixes such as MB and MiB")
       ->transform(CLI::AsSizeValue(true))
       ->transform(is_in_range)
-      ->default_str("256 MB")
+      ->default_str("320 MB")
       ->type_name("BYTES");
   command.add_option("--draws", arguments->options.cases.draws, "how many drawn cases; without it 100")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));

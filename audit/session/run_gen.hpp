@@ -16,7 +16,7 @@ struct gen_options {
   audit_options cases;                     ///< kernel and findings do not matter
   bool plain = false;                      ///< only cases whose every call is_plain (cases/plain.hpp)
   int version = 1;                         ///< of the C interface: 1 leaves out cases that need its later fields
-  std::uint64_t most_bytes = 256'000'000;  ///< of the file
+  std::uint64_t most_bytes = 320'000'000;  ///< of the file
   axis_order order = axis_order::bhnd;
 };
 

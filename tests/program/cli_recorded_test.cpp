@@ -195,7 +195,7 @@ TEST_CASE("gen writes the cases that are asked for, within a size, and says what
   CHECK(written("").empty());
   auto const all = size();
   auto const everything = rows();
-  CHECK(all < 256'000'000);
+  CHECK(all < 320'000'000);
   // Recorded outputs do not tell whether other calls were under way.
   CHECK_FALSE((everything.contains("concurrent-calls") || everything.contains("earlier-outputs")));
   CHECK(written("--only masks,tails/keys1").empty());

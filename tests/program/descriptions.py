@@ -80,7 +80,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect("bash, contracts after =", complete("attest", "audit", "--contract", "=", "f32-or"), ["f32-ordered"])
     expect("bash, roundings", complete("attest", "solve", "--round", "bf"), ["bf16"])
     expect("bash, files", complete("attest", "merge", "rep"), ["report of us.json"])
-    expect("bash, no files for flags", complete("attest", "audit", "--qui"), ["--quick"])
+    expect("bash, no files for flags", complete("attest", "audit", "--quic"), ["--quick"])
     for shell, text in (("zsh", zsh), ("fish", fish)):
         if shutil.which(shell):
             run(shell, "-n", text=text) if shell == "fish" else run(shell, "-n", "/dev/stdin", text=text)
