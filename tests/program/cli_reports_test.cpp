@@ -9,7 +9,10 @@ using nlohmann::json;
 
 /// Without what depends on the clock.
 json timeless(json report) {
-  for (char const* const key : {"oracle_seconds", "kernel_seconds"}) report["summary"].erase(key);
+  for (char const* const key : {"oracle_seconds", "kernel_seconds", "observations"}) report["summary"].erase(key);
+  // A shard knows its own calls only, and counts no points of the interface.
+  std::erase_if(report["observations"].get_ref<json::array_t&>(),
+                [](json const& said) { return said.get<std::string>().starts_with("interface: "); });
   // Each shard searches its own conditions and causes, and what a cause explains stands after what none does.
   report.erase("cause");
   for (json& finding : report["findings"]) finding.erase("condition");
