@@ -17,7 +17,7 @@ json timeless(json report) {
   report.erase("cause");
   for (json& finding : report["findings"]) finding.erase("condition");
   auto& findings = report["findings"].get_ref<json::array_t&>();
-  std::ranges::sort(findings, {}, [](json const& of) { return std::pair(of["check"], of["case"]); });
+  std::ranges::sort(findings, {}, [](json const& of) { return std::tuple(of["check"], of["case"], of["sentence"]); });
   return report;
 }
 
@@ -296,7 +296,7 @@ cases = suite.findall('testcase')
 failed = [c for c in cases if c.find('failure') is not None]
 print(root.tag, sorted(c.get('name') for c in cases), sorted(c.get('name') for c in failed))
 print(suite.get('tests') == str(len(cases)), suite.get('failures') == str(len(failed)), float(suite.get('time')) >= 0)
-print('equals the mean' in failed[0].find('failure').get('message'), 'attest audit' in failed[0].find('failure').text)
+print(any('the mean of all rows of V' in c.find('failure').get('message') for c in failed), 'attest audit' in failed[0].find('failure').text)
 print({p.get('name'): p.get('value') for p in suite.find('properties')}['verdict'])
 )");
   CHECK(told ==

@@ -43,11 +43,11 @@ def first_kernel() -> None:
     assert wrong.search(source), "the mistake of docs/first_kernel.md"
     audit = commands("first_kernel.md")[0]
     for text, status, says in ((source, 1, "the band is aligned top-left"),
-                               (wrong.sub(lambda _: mended, source), 0, "CERTIFIED      on its domain")):
+                               (wrong.sub(lambda _: mended, source), 0, "CERTIFIED on its domain")):
         pathlib.Path("kernel.c").write_text(text, encoding="utf-8")
         subprocess.run([compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-O2",
                         f"-I{root}/problem/abi", "kernel.c", "-o", "libkernel.so", "-lm"], check=True)
-        assert says in attest(status, *audit), says
+        assert says in " ".join(attest(status, *audit).split()), says
 
 
 def choose_a_contract() -> None:
