@@ -195,6 +195,12 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   for (std::string const& output : facts.not_returned) refused.push_back(output);
   rows.add("not supported", fmt::format("{}", fmt::join(refused, ", ")));
   rows.add("not asked", not_asked_words(kernel_report));
+  for (observation const& said : kernel_report.observations)
+    if (said.sentence.starts_with("findings: ") || said.sentence.starts_with("a finding could not be saved"))
+      rows.add("not saved", said.sentence, 4);
+  if (facts.builds.size() > 1)
+    rows.add("builds", fmt::format("{} builds of the kernel, which --same-kernel takes for one: {}",
+                                   facts.builds.size(), fmt::join(facts.builds, "; ")));
   rows.add("left open", fmt::format("{}", fmt::join(kernel_report.relaxed, "; ")));
   rows.add("unprotected", fmt::format("{}", fmt::join(facts.missing_protections, "; ")));
   if (kernel_report.draws > 0 && facts.seed && kernel_report.draw_products > 0)

@@ -58,7 +58,7 @@ class trial:
     def ended(self, status: int | None = None, says: str = "") -> list[str]:
         if status is not None and self.status != status:
             self.wrong.append(f"exit status {self.status}, expected {status}")
-        if not re.search(says, self.said + self.out, re.DOTALL):
+        if not re.search(says, " ".join((self.said + self.out).split()), re.DOTALL):
             self.wrong.append(f"does not say '{says}'")
         return [f"{fault}; {self.said[-300:]!r}" for fault in self.wrong]
 
