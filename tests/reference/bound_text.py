@@ -11,7 +11,7 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
            (E3, E8), M_L plus n*2^-50, U_j plus 2^-1074, o_c blurred by 2^-51 (E7)
 """
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
-                                records, times)
+                                most_records, times)
 from bound_text_merges import is_by_sigmoid, is_sharp, mu_of, sigma, weights as weights_by_sigmoids
 
 
@@ -175,8 +175,7 @@ class evaluation:
     # Section 3, Rescales.
 
     def rescales(self):
-        m, N = self.m, self.f["m"]
-        S = self.S
+        m, N, S = self.m, self.f["m"], self.S
         self.key_blocks = ceil_quotient(N, m["block"])
         unknown = N if m["unchanged_rescale"] == "rounded" else self.n
         self.blocks = {"none": 1, "per_block": self.key_blocks, "rank_of_score": unknown}[m["rescales"]]
@@ -185,12 +184,7 @@ class evaluation:
         low, high = [key.low for key in self.keys], [key.high for key in self.keys]
         recorded = [0] * self.n
         if m["order"] == "index" and m["unchanged_rescale"] == "exact":
-            for modulus in (1, 2, 4, 8, 16, 32, 64):
-                for residue in range(modulus):
-                    walk = [j for j, key in enumerate(self.keys[:self.real]) if key.index % modulus == residue]
-                    for order in (walk, walk[::-1]):
-                        for j, count in records(low, high, order).items():
-                            recorded[j] = max(recorded[j], count)
+            recorded = most_records(low, high, [key.index for key in self.keys[:self.real]]) + recorded[self.real:]
         if self.has_sink:
             above = [recorded[j] for j in range(self.real) if high[j] > low[-1]]
             for j in range(self.real):

@@ -53,3 +53,15 @@ def records(low, high, order):
                 found[j] = 1 + found[i]
                 break
     return found
+
+
+def most_records(low, high, indices):
+    """The largest rec_j of each key over the walks of 1, 2, 4, ..., 64 lanes, rising and falling."""
+    most = [0] * len(indices)
+    for lanes in (1, 2, 4, 8, 16, 32, 64):
+        for lane in range(lanes):
+            walk = [j for j, index in enumerate(indices) if index % lanes == lane]
+            for order in (walk, walk[::-1]):
+                for j, count in records(low, high, order).items():
+                    most[j] = max(most[j], count)
+    return most
