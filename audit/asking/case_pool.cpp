@@ -81,9 +81,8 @@ void case_pool::work() {
     std::scoped_lock const lock(mutex_);
     served_.swap(served);  // one worker asks it; the others open kernels of their own
   }
-  auto kernel = served
-                    ? problem::result<kernel_session>(*std::move(served))
-                    : open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
+  auto kernel = served ? problem::result<kernel_session>(*std::move(served))
+                       : open_kernel(options_.kernel, options_.channel, when_, limits_of(options_));
   if (kernel) kernel.value().interrupt_by(when_);
   {
     std::scoped_lock const lock(mutex_);

@@ -110,8 +110,8 @@ problem::result<kernel_library> library_of(std::string const& spec, int channel)
   return kernel_library{spec.substr(0, colon), spec.substr(colon + 1)};
 }
 
-problem::result<kernel_session> open_kernel(std::string const& spec, int channel, problem::element_type,
-                                            interruption const& interrupted, isolation_limits const& limits) {
+problem::result<kernel_session> open_kernel(std::string const& spec, int channel, interruption const& interrupted,
+                                            isolation_limits const& limits) {
   auto const library = library_of(spec, channel);
   if (!library) return library.why();
   return kernel_session::open(library.value(), interrupted, limits);

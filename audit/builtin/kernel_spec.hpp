@@ -21,7 +21,7 @@ problem::result<kernel_library> library_of(std::string const& spec, int channel 
 std::optional<problem::error> channel_fault(int channel);
 
 /// A session with the kernel that `spec` names (kernel_session::open).
-problem::result<kernel_session> open_kernel(std::string const& spec, int channel, problem::element_type type,
-                                            interruption const& interrupted, isolation_limits const& limits);
+problem::result<kernel_session> open_kernel(std::string const& spec, int channel, interruption const& interrupted,
+                                            isolation_limits const& limits);
 
 }  // namespace attest::audit

@@ -22,8 +22,7 @@ class kernel_again {
 
   /// Opened at the first call; nullptr if the kernel does not load.
   kernel_session* session() {
-    if (!session_)
-      session_ = open_kernel(options_.kernel, options_.channel, options_.claim->type, when_, limits_of(options_));
+    if (!session_) session_ = open_kernel(options_.kernel, options_.channel, when_, limits_of(options_));
     return *session_ ? &session_->value() : nullptr;
   }
 

@@ -55,7 +55,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (options.replay || asks_merges_alone(options)) return kernel_domain{};
   if (options.domain) return kernel_domain{*options.domain, domain_origin::declared};
   interruption const when = search_end(options);
-  auto kernel = open_kernel(options.kernel, options.channel, options.claim->type, when, limits_of(options));
+  auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
   found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when);
   kernel_domain of{found.domain, domain_origin::found};
