@@ -144,7 +144,7 @@ std::vector<check> const& checks() {
       {"support", bug_class::accuracy, "each feature of a call alone, and each two of them, at one small size",
        "three at a time, which drawn asks"},
       {"domain", bug_class::accuracy,
-       "calls by which the domain of the kernel was found: those that it answered wrongly, and those outside its "
+       "calls by which the domain of the kernel was found: calls that it answered wrongly, and calls outside its "
        "domain that ended its process are asked again",
        "that calls outside the domain are refused: few of them are made"},
       {"production", bug_class::accuracy,

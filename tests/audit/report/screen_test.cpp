@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "audit/contract/contract.hpp"
@@ -22,10 +23,15 @@ std::vector<std::string> lines_of(std::string const& text) {
   return lines;
 }
 
+report report_on(std::string kernel) {
+  report is;
+  is.kernel = std::move(kernel), is.contract = "f32", is.seed = 5, is.contracts = {*find_contract("f32")};
+  return is;
+}
+
 /// Twenty wrong inputs in twenty checks, with long words in every place that has words.
 report refuted_report() {
-  report is;
-  is.kernel = "libwrong.so", is.contract = "f32", is.seed = 5, is.contracts = {*find_contract("f32")};
+  report is = report_on("libwrong.so");
   std::set<std::string, std::less<>> const waived;
   report_builder collect(is, waived);
   for (int n = 0; n < 20; ++n) {
@@ -33,7 +39,8 @@ report refuted_report() {
     judgement found;
     found.failed = 1, found.by_theorem = 3;
     violation wrong;
-    wrong.output = "o", wrong.sentence = "o[0, 0, 0, 0] is 1, the exact value lies in [2, 3]" + std::string(400, ' ');
+    wrong.output = "o", wrong.sentence = "o[0, 0, 0, 0] is 1, the exact value lies in [2, 3]";
+    for (int words = 0; words < 100; ++words) wrong.sentence += ", and more";
     wrong.error_in_bounds = 7;
     found.violations = {wrong};
     std::string const name = "check-of-number-" + std::to_string(n);
@@ -48,8 +55,7 @@ report refuted_report() {
 }
 
 report certified_report() {
-  report is;
-  is.kernel = "libright.so", is.contract = "f32", is.seed = 5, is.contracts = {*find_contract("f32")};
+  report is = report_on("libright.so");
   std::set<std::string, std::less<>> const waived;
   report_builder collect(is, waived);
   collect.set_case(1);
