@@ -14,7 +14,7 @@ void ask_all(char const* text, std::string& slowest) {
   auto const domain = call_domain::of_text(text);
   REQUIRE(domain);
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
-  auto kernel = open_kernel("builtin", -1, problem::element_type::f32, {}, {});
+  auto kernel = open_kernel("builtin", -1, {}, {});
   if (!kernel) FAIL(kernel.why().message());
   double most = 0;
   for (audit_case const& asked : generated_cases({.quick = true})) {
