@@ -61,3 +61,16 @@ Proof.
     assert (exp (/ 2) <= 10000 / 5967) by (pose proof (exp_pos (/ 2)); nra).
     assert (exp (/ 2) * exp (- g) <= 10000 / 5967 * exp (- g)) by (apply Rmult_le_compat_r; lra). lra.
 Qed.
+
+(* Three quarters of it where the weight of that key is rescaled, by a rounded exp(0), as H4 leaves (1 - eps)^R. *)
+Theorem kept_is_Lambda_rescaled m Y g n : sane m -> tau m = 0 -> kappa m Y <= g -> eps m <= / 8 ->
+  lost m + log_loss (u_shared m) <= / 32 -> 3 / 4 <= exp (- (INR n * (log_loss (eps m) + lost m))) ->
+  3 / 4 * (/ 2 * Rmin 1 (exp (/ 2 - g))) <= kept m Y n.
+Proof.
+  intros s T K He Hl Hn. pose proof (kept_is_Lambda m Y g s T K He Hl) as L.
+  assert (E : kept m Y n = exp (- (INR n * (log_loss (eps m) + lost m))) * kept m Y 0).
+  { unfold kept. rewrite <- exp_plus. f_equal. simpl INR. ring. }
+  rewrite E. assert (0 <= / 2 * Rmin 1 (exp (/ 2 - g))).
+  { pose proof (exp_pos (/ 2 - g)). unfold Rmin. destruct (Rle_dec 1 (exp (/ 2 - g))); lra. }
+  apply Rmult_le_compat; lra.
+Qed.

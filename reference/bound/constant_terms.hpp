@@ -71,6 +71,11 @@ struct constant_terms : row_scalars {
   constexpr double raw_merges() const noexcept { return larger(by_lse() ? 0 : model.splits - 1, model.merges); }
   /// [τ > 0] of them, beside rank⁺_j (Lemma 2).
   constexpr double lazy_merges() const noexcept { return model.tau > 0 ? raw_merges() : 0; }
+  /// Λ, and Λ⁺ with g⁺ for g: (1/2)·min(1, e^{1/2 − g}), 3/4 of it where the weight of a largest score is rescaled.
+  constexpr double least_sum_with(double off) const noexcept {
+    double const sum = off > 0.5 ? 0.5 / exp_upper(off - 0.5) : 0.5;
+    return lazy_merges() > 0 || always_rescales() ? 0.75 * sum : sum;
+  }
   constexpr bool follows_index() const noexcept {
     return model.order == problem::key_order::index && !always_rescales();
   }

@@ -167,8 +167,8 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
     R const cap_error = model.e_c * capped_upper(terms, key) + terms.cap_absolute;
     my.t_squared = my.t_squared + cap_error * cap_error;
   }
-  // Far: X̂_j = (1 + γ_{k_x})X_j + κ_j > far_P.
-  R const X_hat = X_below * (1 + terms.gamma_x) + my.reference_error;
+  // Far: X̂_j = (1 + γ_{k_x})X_j + κ_j + [flushes or k_x > 1]·k_x·ω > far_P.
+  R const X_hat = X_below * (1 + terms.gamma_x) + my.reference_error + terms.lost_argument;
   my.far = terms.far_limit < X_hat;
   // Flushed: X̂_j > x0, or s_j + E_j < M⁻ − Θ/64.
   my.flushed = either(model.x0 < X_hat, rounded_up(key.x_upper + E) < R(terms.max_below - model.format.h0_limit / 64));

@@ -41,8 +41,8 @@ struct reference_terms : score_terms {
   template <class References>
   constexpr reference_terms(score_terms const& scores, References const& found) noexcept;
 
-  /// Λ⁺ = (1/2)·min(1, e^{1/2 − g⁺}): the sum of the weights of one part, which need not have a key of L.
-  constexpr double least_sum_of_part() const noexcept { return g_plus > 0.5 ? 0.5 / exp_upper(g_plus - 0.5) : 0.5; }
+  /// Λ⁺: the sum of the weights of one part, which need not have a key of L.
+  constexpr double least_sum_of_part() const noexcept { return least_sum_with(g_plus); }
 
  protected:
   constexpr reference_terms() noexcept = default;

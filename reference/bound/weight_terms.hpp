@@ -11,8 +11,8 @@ struct rescale_terms : reference_terms {
   double R = 0;                                  ///< max_j R_j
   double theta = 0, least_sum = 0.5;             ///< θ; Λ
   double e_tau = 1, omega_w = 0, far_limit = 0;  ///< e^τ; ω_W; far_P
-  // ε̂; ℓ; the constants of X_j, of z_j and of μ_j; Ξ_j (Lemma 8).
-  double eps_hat = 0, ell = 0, X_extra = 0, z_extra = 0, z_per_Y = 0, z_merge = 0;
+  // ε̂; ℓ; the constants of X_j, of X̂_j, of z_j and of μ_j; Ξ_j (Lemma 8).
+  double eps_hat = 0, ell = 0, X_extra = 0, lost_argument = 0, z_extra = 0, z_per_Y = 0, z_merge = 0;
   lse_of_merge sigmoid_lse{};
 
   constexpr rescale_terms(reference_terms const& references, double largest_R) noexcept;
@@ -61,11 +61,10 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
     : reference_terms(references), R(largest_R) {
   problem::working_format const& f = model.format;
   double const u = f.u;
-  // Section 3, Reference: θ; Λ = (1/2)·min(1, e^{1/2 − g}), 3/4 of it where lazy parts merge raw.
+  // Section 3, Reference: θ; Λ.
   bool const stable = model.large_scores == problem::large_scores::stable || padded;
   theta = smaller(stable ? 0.5 : reference_limit(), largest_kappa);
-  least_sum = g > 0.5 ? 0.5 / exp_upper(g - 0.5) : 0.5;
-  if (lazy_merges() > 0) least_sum *= 0.75;
+  least_sum = least_sum_with(g);
   // ω_W = (ω_W/e^τ)·e^{τ + θ} and far_P = far (Lemma 3, Underflow), but where l sums rounded weights those below
   // ω_p/u_p may vanish from it: far_P = min(far, −ln(ω_p/u_p)), ω_W ≥ 2ω_p·e^{τ + θ}.
   e_tau = model.tau > 0 ? exp_upper(model.tau) : 1;
@@ -82,8 +81,8 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
   // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments).
   X_extra = 2 * model.tau * (1 + 2 * u) + ell;
   // z_extra = û_p + [flushes or k_x > 1]·(R + 1)k_x·ω (Lemma 3), û_p ≤ u_p/(1 − u_p) (E3).
-  z_extra = model.p_shared ? model.u_p / (1 - model.u_p) * (1 + 0x1p-50) : 0;
-  if (model.flushes || model.k_x > 1) z_extra += (R + 1) * model.k_x * f.omega;
+  lost_argument = model.flushes || model.k_x > 1 ? model.k_x * f.omega : 0;
+  z_extra = (model.p_shared ? model.u_p / (1 - model.u_p) * (1 + 0x1p-50) : 0) + (R + 1) * lost_argument;
   // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ε̂], k' = max(k_lse, 2) (Lemma 4).
   if (by_lse()) {
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u);

@@ -12,7 +12,7 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
 """
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
                                 most_records, times)
-from bound_text_merges import is_by_sigmoid, is_sharp, mu_of, sigma, weights as weights_by_sigmoids
+from bound_text_merges import is_by_sigmoid, is_sharp, mu_of, sigma, weights as weights_by_sigmoids, without_division
 
 
 class evaluation:
@@ -161,10 +161,11 @@ class evaluation:
         self.g_plus = max(key.G for key in self.keys if not key.masked)
         if self.stated and largest <= HALF and not self.by_lse and not self.stable:
             self.g = self.g_plus = largest  # E11
-        self.least_sum = HALF * min(ONE, (HALF - self.g).exp()) / self.slack / (1 + TWO**-40 if self.widened else 1)
         self.raw_merges = max(S - 1 if m["merge"] == "raw" else 0, m["merges"])
-        if tau > 0 and self.raw_merges:
-            self.least_sum *= Decimal("0.75")
+        rescaled = m["unchanged_rescale"] == "rounded" or tau > 0 and self.raw_merges
+        self.kept = Decimal("0.75") if rescaled else ONE
+        self.least_sum = self.kept * HALF * min(ONE, (HALF - self.g).exp()) / self.slack
+        self.least_sum /= 1 + TWO**-40 if self.widened else 1
         theta = min(HALF if self.stable else self.limit, largest)
         raised = self.exp(tau + theta)
         self.omega_W = self.up(m["format.omega_w"] * raised)
@@ -215,7 +216,8 @@ class evaluation:
         if self.by_lse:
             self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
         ell, k_lse = self.ell, m["k_lse"]
-        self.underflow = (self.R + 1) * k_x * omega if m["flushes"] or k_x > 1 else ZERO
+        self.lost_argument = k_x * omega if m["flushes"] or k_x > 1 else ZERO
+        self.underflow = (self.R + 1) * self.lost_argument
         far_P = m["format.far"]
         if m["p_shared"] and m["u_p"] > 0 and m["omega_p"] > 0:
             far_P = min(far_P, -self.ln(m["omega_p"] / m["u_p"]))
@@ -233,7 +235,7 @@ class evaluation:
                 key.mu = mu_of(self, key)
             key.z = self.up(key.E + gamma_x * key.X + key.kappa + (key.R + 1) * self.eps_hat + self.u_shared
                             + self.underflow + key.mu)
-            reach = self.up((1 + gamma_x) * below + key.kappa)
+            reach = self.up((1 + gamma_x) * below + key.kappa + self.lost_argument)
             key.far = reach > far_P
             key.flushed = reach > m["x0"] or self.below(key.xl + key.E) < self.max_below - theta_limit / 64
             if key.z < 1:
@@ -344,15 +346,8 @@ class evaluation:
 
         self.combine, self.gamma_C = ZERO, ZERO
         if m["merge"] == "lse_normalised":
-            K = m["format.far"] + self.ln(1 / u) + 2
-            X_plus = max((key.X for key in self.keys if not key.far), default=ZERO)
-            self.combine = m["eps"] + m["k_x"] * min(K, X_plus) * u
-            xi_L = max(key.xi for key in self.keys if key.in_L)
-            cut = min(S, n) * self.exp(-m["x0"]) if m["x0"] < INF else ZERO
-            xi = mu * self.up(self.combine + gamma(min(S, n) - 1, u) + xi_L + cut)
-            self.gamma_C = self.up(xi / (1 - xi)) if xi < 1 else INF
+            self.combine, self.gamma_C = without_division(self, mu)
             self.gamma_L = self.up(self.gamma_L + self.gamma_C + times(self.gamma_L, self.gamma_C))
-            self.combine = self.up(Decimal("1.01") * mu * self.combine)
             self.gamma_F = ZERO
 
         rounded = m["returned_weights"] != "unrounded" and not m["p_shared"]

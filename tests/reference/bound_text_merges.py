@@ -1,5 +1,5 @@
-"""docs/bound.md, Lemma 8, written down from the text alone: merges by a sigmoid. `e` is an evaluation
-(bound_text.py)."""
+"""docs/bound.md, section 3, written down from the text alone: merges by LSE without a division, and by a sigmoid. `e` is
+an evaluation (bound_text.py)."""
 from decimal import Decimal
 
 from bound_text_numbers import FOUR_THIRDS, HALF, INF, ONE, ZERO, gamma, log1p, times
@@ -84,10 +84,21 @@ def is_sharp(e):
     return not e.by_sigmoid or e.sigma < INF and eps_hat + gamma_x * K <= SIXTEENTH
 
 
+def without_division(e, mu):
+    """Section 3, Sums, lse_normalised: the term of Phi_c, and Gamma_C."""
+    m, u, parts = e.m, e.u, min(e.S, e.n)
+    K = m["format.far"] + e.ln(1 / u) + 2
+    X_plus = max((key.X for key in e.keys if not key.far), default=ZERO)
+    combine = m["eps"] + m["k_x"] * min(K, X_plus) * u
+    xi_L = max(key.xi for key in e.keys if key.in_L)
+    xi = mu * e.up(combine + gamma(parts - 1, u) + xi_L + parts * cut(e))
+    return e.up(Decimal("1.01") * mu * combine), e.up(xi / (1 - xi)) if xi < 1 else INF
+
+
 def largest_part(e, largest, total):
     """What the result of a part, or a state, is in size at most; `total` is the sum of the |v_jc|."""
     m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + times(e.combine, 1 + e.wide)
-    least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()))        # 1/Lambda+
+    least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()) / e.kept)        # 1/Lambda+
     of_sums = e.n + e.S + e.divisions
     gamma_L = e.up(gamma(e.h + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
     gamma_L = e.up(gamma_L + e.gamma_C + times(gamma_L, e.gamma_C))

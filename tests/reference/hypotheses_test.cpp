@@ -137,6 +137,21 @@ TEST_CASE("references that are off by more than two thirds of far leave a row un
   CHECK(judged(model, facts));
 }
 
+TEST_CASE("a largest weight that 1000 rescales by exp(0) shrink is not below the least sum of weights", "[unit]") {
+  kernel_model model = plain();
+  model.rescales = problem::rescale_count::per_block, model.block = 1;
+  model.unchanged_rescale = problem::unchanged_rescale::rounded;
+  model.eps = 0.24 / 1000, model.c_m = 4, model.k_x = 0, model.large_scores = problem::large_scores::unspecified;
+  row_facts facts = two_keys();
+  facts.m = 1001, facts.max_upper = 0.5 / (4 * 0x1p-24);  // κ = g = 1/2
+  for (auto& key : facts.keys) key.score_upper = facts.max_upper;
+  reference::row_bound bound;
+  bound.evaluate(model, facts);
+  REQUIRE(bound.says_anything());
+  REQUIRE(bound.terms().R == 1000);
+  CHECK(bound.terms().least_sum <= std::pow(1 - model.eps, 1001) * std::exp(-bound.terms().g));
+}
+
 TEST_CASE("each line of H4 decides alone", "[unit]") {
   require_limit("short sums", 0.9, 1.1, [](kernel_model& model, row_facts& facts, double x) {
     model.rescales = problem::rescale_count::per_block, model.block = 1, facts.m = 1001;
