@@ -58,7 +58,7 @@ bool case_pool::may_begin(std::size_t at) const {
   if (!plan_.draws || draws_ended_) return false;
   if (options_.part && !options_.draws) return false;  // shards need not be equally fast
   if (options_.draws) return plan_.draw_number(index) <= *options_.draws;
-  return clock::now() < options_.draws_until();
+  return options_.time_of_draws() < options_.draws_until();
 }
 
 /// Sets the limits by the cases so far, and by the kernel's speed if the clock ends the draws.

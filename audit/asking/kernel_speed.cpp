@@ -6,6 +6,7 @@
 
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/random.hpp"
+#include "audit/isolation/own_time.hpp"
 
 namespace attest::audit {
 
@@ -31,7 +32,7 @@ std::optional<std::int64_t> most_products(kernel_session& kernel, problem::eleme
     auto const ran =
         kernel.run(owned_problem::of_valid(draft_of(form, type, random)), 0, placement::end, {false, false});
     if (!ran || ran.value().report.outcome != call_outcome::succeeded) break;
-    double const took = std::max(ran.value().seconds, 1e-6);
+    double const took = std::max(own_time::share() * ran.value().seconds, 1e-6);
     double const speed = static_cast<double>(cost_of(form, type).products) / took;
     double const allowed = std::clamp(speed * seconds / 200, least, most);
     products = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(allowed)));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "audit/isolation/own_time.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -32,6 +33,10 @@ std::string audit_options::words_of_rules() const {
   for (std::string const& need : needs.words())
     words += need == "device" ? " --device" : " --allow " + shell_word(need);
   return words;
+}
+
+std::chrono::steady_clock::time_point audit_options::time_of_draws() const {
+  return budget || soak ? std::chrono::steady_clock::now() : own_time::now();
 }
 
 std::chrono::steady_clock::time_point audit_options::draws_until() const {

@@ -46,23 +46,25 @@ std::optional<int> number_in(std::string const& name) {
 }
 
 std::vector<tree_process> process_tree(int id) {
+  int const root = stat_of(id).parent;
+  return root <= 1 ? std::vector<tree_process>{} : processes_below(root);
+}
+
+std::vector<tree_process> processes_below(int id) {
   std::unordered_multimap<int, tree_process> children;  // by parent
-  int root = 0;
   std::error_code code;
   for (std::filesystem::directory_iterator at("/proc", code), end; !code && at != end; at.increment(code)) {
     auto const number = number_in(at->path().filename().native());
     if (!number) continue;
     auto const seen = stat_of(*number);
     children.emplace(seen.parent, tree_process{*number, seen.processor_seconds});
-    if (*number == id) root = seen.parent;
   }
   std::vector<tree_process> tree;
-  if (root <= 1) return tree;
   auto const add_children = [&](int parent) {
     auto const [first, last] = children.equal_range(parent);
     for (auto child = first; child != last; ++child) tree.push_back(child->second);
   };
-  add_children(root);
+  add_children(id);
   for (std::size_t next = 0; next < tree.size(); ++next) add_children(tree[next].id);
   return tree;
 }

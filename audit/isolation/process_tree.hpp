@@ -19,6 +19,10 @@ struct tree_process {
 /// Source    proc(5), /proc/ID/stat: ppid, utime, stime, cutime, cstime
 std::vector<tree_process> process_tree(int id);
 
+/// All processes below process `id`.
+/// Cost, Source    as above
+std::vector<tree_process> processes_below(int id);
+
 /// The name of a file as a number.
 std::optional<int> number_in(std::string const& name);
 

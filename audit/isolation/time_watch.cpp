@@ -10,8 +10,7 @@
 
 namespace attest::audit {
 
-/// Source    proc(5), /proc/ID/task/TID/schedstat: nanoseconds with a processor, and on a run queue
-std::unordered_map<int, time_watch::thread_time> time_watch::threads_of(int id) {
+std::unordered_map<int, thread_time> threads_of(int id) {
   std::unordered_map<int, thread_time> threads;
   std::error_code code;
   for (std::filesystem::directory_iterator at(fmt::format("/proc/{}/task", id), code), end; !code && at != end;

@@ -18,6 +18,14 @@ struct time_limits {
   double waiting = 300;  ///< seconds by the clock; a longer call says nothing about the kernel
 };
 
+struct thread_time {
+  double running = 0, queued = 0;  ///< seconds with a processor, and ready to run without one
+};
+
+/// The threads of process `id` by number. Empty if it has ended, or if the system does not count these times.
+/// Source    proc(5), /proc/ID/task/TID/schedstat: nanoseconds with a processor, and on a run queue
+std::unordered_map<int, thread_time> threads_of(int id);
+
 /// On a quiet machine, and for a kernel that computes, `working` passes as the clock does.
 class time_watch {
  public:
@@ -36,10 +44,6 @@ class time_watch {
 
  private:
   using clock = std::chrono::steady_clock;
-  struct thread_time {
-    double running = 0, queued = 0;  ///< seconds with a processor, and ready to run without one
-  };
-  static std::unordered_map<int, thread_time> threads_of(int id);
   static double sum_of(std::span<tree_process const> tree);
 
   int id_;

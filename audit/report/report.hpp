@@ -144,6 +144,7 @@ struct asked_domain {
   std::string text{};  ///< call_domain::text(); empty for everything
   domain_origin from = domain_origin::nobody;
   bool strict_refusals = false;  ///< an error outside is a finding, too
+  bool cut_short = false;        ///< the search for it was: the kernel may take more
 };
 
 struct report {

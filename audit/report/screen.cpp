@@ -113,6 +113,9 @@ std::string checks_words(report const& of) {
 }
 
 std::string takes_words(verdict_facts const& facts) {
+  if (facts.domain_cut_short)
+    return fmt::format("{}, perhaps more: the search was cut short. --domain states it (docs/domain.md)",
+                       facts.domain.empty() ? "every size that was asked" : facts.domain);
   if (!facts.domain.empty()) return facts.domain + "   (docs/domain.md)";
   return facts.covered.empty() ? "" : "every size that was asked";
 }

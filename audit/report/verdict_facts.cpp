@@ -124,6 +124,7 @@ verdict_facts facts_of(report const& kernel_report) {
   facts.contract = kernel_report.contract, facts.contract_revision = kernel_report.contract_revision;
   facts.theorem_revision = kernel_report.theorem_revision, facts.seed = kernel_report.seed;
   facts.domain = kernel_report.domain.text;
+  facts.domain_cut_short = kernel_report.domain.cut_short;
   if (kernel_report.kernel_builds.size() > 1)
     for (kernel_build const& build : kernel_report.kernel_builds) facts.builds.push_back(build.words());
   facts.inputs = kernel_report.cases, facts.answered = kernel_report.cases - unsupported_cases(kernel_report);

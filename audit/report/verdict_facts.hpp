@@ -47,6 +47,7 @@ struct verdict_facts {
   std::optional<int> contract_revision;
   int theorem_revision = 0;
   std::string domain;               ///< in which the kernel was asked; empty for everything
+  bool domain_cut_short = false;    ///< the kernel may take more: the search for it was cut short
   std::vector<std::string> builds;  ///< of the kernel, if `merge` took several for one
   std::optional<std::uint64_t> seed;
   std::int64_t inputs = 0, answered = 0, failed = 0;  ///< inputs: given to the kernel, answered by it, wrong

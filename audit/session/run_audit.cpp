@@ -107,7 +107,8 @@ problem::result<report> run_audit(audit_options const& options) {
   kernel_report.replayed = plan.value().replayed;
   if (options.part) kernel_report.shard = {options.part->index, options.part->of};
   kernel_report.options = text_of(options);
-  kernel_report.domain = {domain.value().domain.text(), domain.value().from, options.strict_refusals};
+  kernel_report.domain = {domain.value().domain.text(), domain.value().from, options.strict_refusals,
+                          domain.value().cut_short};
   for (std::string const& sentence : domain.value().says) kernel_report.observations.emplace_back(sentence);
   kernel_report.covered.count_sizes(options.required_support);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;

@@ -98,8 +98,8 @@ std::int64_t audit_session::expected_cases(std::int64_t done) const {
     return std::max(all, std::ssize(plan_.fixed) + *options_.draws / (options_.part ? options_.part->of : 1));
   if (options_.part) return all;
   using real_seconds = std::chrono::duration<double>;
-  double const left = real_seconds(options_.draws_until() - clock::now()).count(),
-               spent = real_seconds(clock::now() - options_.begun).count();
+  double const left = real_seconds(options_.draws_until() - options_.time_of_draws()).count(),
+               spent = real_seconds(options_.time_of_draws() - options_.begun).count();
   if (left > 0 && spent > 0)
     all = std::max(all, done + 1 + static_cast<std::int64_t>(static_cast<double>(done) * left / spent));
   return all;

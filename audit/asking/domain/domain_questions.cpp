@@ -4,10 +4,19 @@
 
 namespace attest::audit {
 
+domain_questions::domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed,
+                                   interruption const& when, double most_seconds)
+    : kernel_(kernel),
+      claim_(claim),
+      seed_(seed),
+      when_(when),
+      end_(own_time::now() +
+           std::chrono::duration_cast<own_time::clock::duration>(std::chrono::duration<double>(most_seconds))) {}
+
 bool domain_questions::takes(domain_call const& call) {
   std::string name = call.name();
   if (auto const at = known_.find(name); at != known_.end()) return at->second;
-  if (when_.requested()) ended_ = answers_.cut_short = true;
+  if (when_.requested() || own_time::now() >= end_) ended_ = answers_.cut_short = true;
   if (ended_ || std::ssize(answers_.died) >= deaths_allowed_) return false;
   bool const is_taken = asked(call);
   if (!answers_.cut_short) known_.emplace(std::move(name), is_taken);
@@ -25,7 +34,7 @@ bool domain_questions::asked(domain_call const& call) {
     return false;
   }
   call_report const& did = ran.value().report;
-  answers_.seconds += ran.value().seconds, last_seconds_ = ran.value().seconds;
+  answers_.seconds += ran.value().seconds, last_seconds_ = own_time::share() * ran.value().seconds;
   switch (did.outcome) {
     case call_outcome::succeeded:
       ++answers_.answered;

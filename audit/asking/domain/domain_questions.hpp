@@ -10,6 +10,7 @@
 #include "audit/asking/domain/domain_call.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/isolation/kernel_session.hpp"
+#include "audit/isolation/own_time.hpp"
 #include "audit/support/interruption.hpp"
 
 namespace attest::audit {
@@ -34,8 +35,9 @@ struct domain_answers {
 
 class domain_questions {
  public:
-  domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when)
-      : kernel_(kernel), claim_(claim), seed_(seed), when_(when) {}
+  /// Ends after `most_seconds` of own_time, or by `when`.
+  domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
+                   double most_seconds);
 
   /// Is the call answered, rightly or not? A call that is not asked any more counts as refused: nothing new is asked
   /// after a hang and after most_calls, nor in this step after the deaths that it allows.
@@ -44,7 +46,7 @@ class domain_questions {
   void begin_step(std::int64_t deaths) {
     deaths_allowed_ = std::min(std::ssize(answers_.died) + deaths, std::ptrdiff_t{most_deaths});
   }
-  /// The last new call took so long that larger ones are not asked.
+  /// The last new call took so long, on a quiet machine, that larger ones are not asked.
   bool is_slow() const { return last_seconds_ > 0.1; }
   domain_answers const& answers() const { return answers_; }
 
@@ -60,6 +62,7 @@ class domain_questions {
   contract const& claim_;
   std::uint64_t seed_;
   interruption when_;
+  own_time::clock::time_point end_;
   std::map<std::string, bool> known_;  ///< by the name of the call
   domain_answers answers_;
   double last_seconds_ = 0;

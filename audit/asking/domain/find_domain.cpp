@@ -186,8 +186,9 @@ call_domain domain_search::run() {
   return domain_;
 }
 
-found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when) {
-  domain_questions ask(kernel, claim, seed, when);
+found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
+                         double most_seconds) {
+  domain_questions ask(kernel, claim, seed, when, most_seconds);
   call_domain const domain = domain_search(ask).run();
   return {domain, ask.answers()};
 }

@@ -15,8 +15,9 @@ struct found_domain {
 /// is answered, among the shapes of common kernels; from there one axis after the other; then pairs of axes. Of what
 /// the calls contradict, the smaller domain counts. What is not asked, because the time is over or because too many
 /// calls ended the kernel's process, is outside.
-/// Ensures   the same calls for the same answers
+/// Ensures   the same calls for the same answers, unless it is cut short by `when` or after most_seconds of own_time
 /// Cost      at most domain_questions::most_calls small calls, usually 12 or 100 to 200
-found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when);
+found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
+                         double most_seconds);
 
 }  // namespace attest::audit

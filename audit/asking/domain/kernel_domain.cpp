@@ -21,9 +21,15 @@ bool asks_merges_alone(audit_options const& options) {
          }));
 }
 
-/// A search that has no end in this time is cut short.
+/// A search that has no end in so many seconds of own_time is cut short.
+double most_seconds(audit_options const& options) {
+  return options.budget ? *options.budget / 5 : options.quick ? 30 : 60;
+}
+
+/// A budget is by the clock.
 interruption search_end(audit_options const& options) {
-  auto const seconds = std::chrono::duration<double>(options.budget ? *options.budget / 5 : options.quick ? 30 : 60);
+  if (!options.budget) return {options.stop};
+  auto const seconds = std::chrono::duration<double>(most_seconds(options));
   return {options.stop,
           std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds)};
 }
@@ -57,11 +63,13 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   interruption const when = search_end(options);
   auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
-  found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when);
+  found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options));
   kernel_domain of{found.domain, domain_origin::found};
+  of.cut_short = found.answers.cut_short;
   // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
-  if (died && !options.only.empty() && !options.only.contains("domain")) of = kernel_domain{{}, domain_origin::found};
+  if (died && !options.only.empty() && !options.only.contains("domain"))
+    of = kernel_domain{{}, domain_origin::found, of.cut_short};
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;

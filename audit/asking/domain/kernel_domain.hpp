@@ -16,6 +16,7 @@ namespace attest::audit {
 struct kernel_domain {
   call_domain domain{};
   domain_origin from = domain_origin::nobody;
+  bool cut_short = false;  ///< the search ended before its last call, so that the kernel may take more
   /// The calls of the check "domain". Of the search the smallest that were answered wrongly, or that ended the process
   /// of the kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};

@@ -52,7 +52,7 @@ void visit(Archive& facts, curve_point& of) {
 
 template <class Archive>
 void visit(Archive& facts, asked_domain& of) {
-  facts("text", of.text), facts("strict_refusals", of.strict_refusals);
+  facts("text", of.text), facts("strict_refusals", of.strict_refusals), facts("cut_short", of.cut_short);
   facts.text(
       "source", [&] { return std::string(domain_origin_names[static_cast<std::size_t>(of.from)]); },
       [&](std::string const& name) {

@@ -169,12 +169,13 @@ json contracts_json(report const& kernel_report) {
   return all;
 }
 
-/// {"text", "source", "refusals"}; null if no domain was searched for or declared.
+/// {"text", "source", "refusals", "cut_short"}; null if no domain was searched for or declared.
 json domain_json(asked_domain const& of) {
   if (of.from == domain_origin::nobody) return nullptr;
   return {{"text", of.text},
           {"source", domain_origin_names[static_cast<std::size_t>(of.from)]},
-          {"refusals", of.strict_refusals ? "strict" : "rule"}};
+          {"refusals", of.strict_refusals ? "strict" : "rule"},
+          {"cut_short", of.cut_short}};
 }
 
 json json_of(report const& kernel_report) {

@@ -8,11 +8,12 @@ namespace {
 using namespace attest::tests;
 using Catch::Contains;
 
-found_domain found(char const* symbol, char const* name = "limited", isolation_limits const& limits = {}) {
+found_domain found(char const* symbol, char const* name = "limited", isolation_limits const& limits = {},
+                   double most_seconds = 300) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
   auto kernel = kernel_session::open({library(name), symbol}, {}, limits);
   if (!kernel) FAIL(kernel.why().message());
-  return find_domain(kernel.value(), *find_contract("f32"), 1, {});
+  return find_domain(kernel.value(), *find_contract("f32"), 1, {}, most_seconds);
 }
 
 call_domain domain_of(char const* text) {
@@ -51,6 +52,13 @@ TEST_CASE("rules that depend on each other give a domain inside them", "[unit]")
   found_domain const words = found("attest_trap_of_words");
   CHECK(words.domain.text() == "d=64 dv=d n>=1 m>=1 m<=2048 group=8 causal=bottom-right scale=stated");
   CHECK(words.answers.asked <= 300);
+}
+
+TEST_CASE("a search without time is cut short and says so", "[unit]") {
+  found_domain const of = found("attest_flash", "limited", {}, 0);
+  CHECK(of.answers.cut_short);
+  CHECK(of.answers.asked == 0);
+  CHECK(!found("attest_flash").answers.cut_short);
 }
 
 TEST_CASE("a kernel without limits is asked a dozen calls", "[unit]") {
