@@ -26,6 +26,9 @@ struct honest {
   static constexpr R lazy =
       0;  ///< τ of lazy rescaling: O and l are rescaled only if a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
+  static constexpr bool merges_undivided = false;  ///< by exp(LSE_s − LSE), beside merges_by_lse
+  static constexpr bool divides_blocks = false;    ///< O is divided by l after every block
+  static constexpr bool weighs_by_lse = false;     ///< O is formed in a second pass, of the weights exp(s − LSE)
 
   /// False: the kernel answers UNSUPPORTED.
   static bool supports(attest_call const&) { return true; }
@@ -50,6 +53,8 @@ struct honest {
   /// Is the row of V of a hidden key read and multiplied by its weight?
   static constexpr bool reads_hidden_values = false;
   static bool stops_at_empty_block() { return false; }
+  /// Is a block left out, its V unread, whose largest score is this, beside the maximum M so far?
+  static bool leaves_out([[maybe_unused]] R largest, [[maybe_unused]] R M) { return false; }
 
   // --- scores: s = cap(σ·(q·k)) + bias ---
   static R query(place const& at, std::int64_t t) { return read<F, R>(*at.call.q, at.b, at.h, at.i, t); }
@@ -107,6 +112,8 @@ struct honest {
   }
   /// The running O or l after another block.
   static R kept_sum(R x) { return x; }
+  /// O of a finished part, before it is merged by LSE.
+  static R state(R o) { return o; }
   /// The factor of a part when parts are merged: e^(M_part − M).
   static R part_weight(R M_part, R M, R (*exp)(R, std::int64_t)) { return rescale(M_part, M, exp); }
 

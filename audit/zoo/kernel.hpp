@@ -80,11 +80,12 @@ class row_kernel {
       if (auto const key = look_at(j)) seen_.push_back(*key);
     if (P::backwards) std::ranges::reverse(seen_);
     if (seen_.empty() && P::stops_at_empty_block()) x.stopped = true;
-    R next = x.M;
+    R next = x.M, largest = -P::infinity;
     for (seen_key const& key : seen_) {
-      next = P::larger(next, key.score);
+      next = P::larger(next, key.score), largest = P::larger(largest, key.score);
       x.broken = x.broken || P::breaks(key.score);
     }
+    if (P::leaves_out(largest, x.M)) return;
     if (x.M != -P::infinity && next <= x.M + P::lazy) next = x.M;  // lazy rescaling: M stays
     R const r = P::rescale(x.M, next, P::exp);
     x.M = next;
@@ -95,7 +96,8 @@ class row_kernel {
     }
     terms_.clear();
     for (R const p : p_) terms_.push_back(P::for_sum(p));
-    x.l = P::kept_sum(x.l * P::rescale_of_sum(r) + P::sum(terms_));
+    R const before = x.l * P::rescale_of_sum(r);
+    x.l = P::kept_sum(before + P::sum(terms_));
     terms_.clear(), read_.clear();
     for (std::size_t n = 0; n < seen_.size(); ++n) {
       if (!seen_[n].reads_value) continue;
@@ -105,7 +107,8 @@ class row_kernel {
     v_.resize(read_.size());
     for (std::size_t c = 0; c < columns_; ++c) {
       for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
-      x.O[c] = P::kept_sum(x.O[c] * P::rescale_of_output(r) + P::dot(terms_, v_));
+      if (!P::divides_blocks) x.O[c] = P::kept_sum(x.O[c] * P::rescale_of_output(r) + P::dot(terms_, v_));
+      else if (x.l != 0) x.O[c] = (x.O[c] * before + P::dot(terms_, v_)) / x.l;
     }
   }
 
@@ -114,38 +117,59 @@ class row_kernel {
     for (part<R>& x : parts) {
       if (P::merges_by_lse && x.M != -P::infinity) {  // normalise the part and keep its LSE
         x.M = P::log_sum_exp(x.M, x.l);
-        for (R& o : x.O) o = o / x.l;
+        for (R& o : x.O) o = P::state(o / x.l);
         x.l = 1;
       }
       whole.M = P::larger(whole.M, x.M);
       whole.broken = whole.broken || x.broken;
     }
+    if (P::merges_undivided && whole.M != -P::infinity) {  // the LSE of all parts
+      R sum = 0;
+      for (part<R> const& x : parts) sum = sum + P::part_weight(x.M, whole.M, P::exp);
+      whole.M = P::log_sum_exp(whole.M, sum), whole.l = 1;
+    }
     for (part<R> const& x : parts) {
       R const r = P::part_weight(x.M, whole.M, P::exp);
-      whole.l = whole.l + x.l * r;
+      if (!P::merges_undivided) whole.l = whole.l + x.l * r;
       for (std::size_t c = 0; c < columns_; ++c) whole.O[c] = whole.O[c] + x.O[c] * r;
     }
     return whole;
+  }
+
+  /// The weights e^(s − LSE) of the keys that are seen, for weighed_by_lse.
+  void weigh_by_lse(R lse, std::int64_t m) {
+    terms_.clear(), read_.clear();
+    for (std::int64_t j = 0; j < m; ++j)
+      if (auto const key = look_at(j)) terms_.push_back(weight(key->score, lse, j)), read_.push_back(j);
+    v_.resize(read_.size());
+  }
+  R weighed_by_lse(std::int64_t c) {
+    for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], c);
+    return P::dot(terms_, v_);
   }
 
   void finish(part<R> const& x, std::int64_t m) {
     auto const& [call, b, h, hk, i] = *at_;
     bool const empty = !x.broken && P::is_empty(x.M);
     R const l = P::denominator(x.l);
+    R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
+    if (P::weighs_by_lse && !x.broken && !empty) weigh_by_lse(lse, m);
     for (std::size_t c = 0; c < columns_; ++c) {
       auto const column = static_cast<std::int64_t>(c);
-      R const o = x.broken ? P::not_a_number : empty ? P::empty_output(*at_, column) : P::quotient(x.O[c], l);
+      R const o = x.broken            ? P::not_a_number
+                  : empty             ? P::empty_output(*at_, column)
+                  : P::weighs_by_lse  ? weighed_by_lse(column)
+                  : P::divides_blocks ? x.O[c]
+                                      : P::quotient(x.O[c], l);
       store(*call.out, b, h, i, column, P::output(o));
     }
-    if (call.lse) {
-      R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
-      store(*call.lse, b, h, i, 0, P::lse_output(lse));
-    }
+    if (call.lse) store(*call.lse, b, h, i, 0, P::lse_output(lse));
     if (!call.weights) return;
     for (std::int64_t j = 0; j < at_->keys(); ++j) {
       R p = x.broken ? P::not_a_number : R(0);
       if (!x.broken && !empty && j < m)
-        if (auto const key = look_at(j)) p = P::quotient(weight(key->score, x.M, j), l);
+        if (auto const key = look_at(j))
+          p = P::weighs_by_lse ? weight(key->score, lse, j) : P::quotient(weight(key->score, x.M, j), l);
       store(*call.weights, b, h, i, j, P::output(p));
     }
   }

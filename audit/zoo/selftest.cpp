@@ -12,6 +12,7 @@
 #include "audit/report/cause_words.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
+#include "audit/zoo/claim.hpp"
 #include "audit/zoo/loaded.hpp"
 
 namespace attest::audit {
@@ -144,7 +145,13 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
     for (std::size_t at; (at = next++) < selftest.results.size() && !interruption{options.stop}.requested();) {
       specimen_result& mine = selftest.results[at];
       auto const began = clock::now();
-      audit_options request = options_for(*find_contract(mine.specimen->contract), options);
+      auto const claim = claim_of(*mine.specimen);
+      if (!claim) {
+        std::lock_guard const held(guard);
+        why = claim.why();
+        return;
+      }
+      audit_options request = options_for(claim.value(), options);
       request.kernel = fmt::format("{}:zoo_{}", zoo_path, mine.specimen->name);
       request.fail_fast = !mine.specimen->is_honest() && !options.causes;
       if (!mine.specimen->is_honest() && options.causes) {

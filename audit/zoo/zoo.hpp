@@ -25,9 +25,10 @@ struct specimen {
   std::string_view seen_in;                   ///< public issues about such a defect
   std::string_view description;               ///< the defect, or the design, in a sentence
   attest_status (*kernel)(attest_call const*);
-  std::string_view contract = "f32";  ///< the contract by which it is judged
-  bool contained = true;              ///< false: may crash or write elsewhere, so it runs only in a process of its own
-  std::string_view family = "";       ///< the selftest asks a family by itself
+  /// The contract by which it is judged: a preset, or one with fields of the model, as 'f32 {"x0": 17}' (claim_of).
+  std::string_view contract = "f32";
+  bool contained = true;         ///< false: may crash or write elsewhere, so it runs only in a process of its own
+  std::string_view family = "";  ///< the selftest asks a family by itself
   /// The name of its mistake, as the cause of a report has it (audit/cause/hypotheses/). Several names, separated by
   /// '|', if no answer distinguishes them; "exp-to-*" if only the threshold does. Empty if no hypothesis describes it.
   /// From expected_causes.cpp.

@@ -55,15 +55,26 @@ def in_turn(names: list[str], count: int, seed: int) -> list[str]:
     return [names[(seed * count + at) % len(names)] for at in range(min(count, len(names)))]
 
 
+def contract_of(text: str, folder: pathlib.Path) -> str:
+    """A preset, or a file of one with fields of its own: 'f32 {"x0": 17}'."""
+    preset, _, fields = text.partition(" ")
+    if not fields:
+        return preset
+    path = folder / "contract.json"
+    path.write_text(json.dumps({"from": preset, "model": json.loads(fields)}))
+    return str(path)
+
+
 def audited(options: argparse.Namespace, domain: Domain, kernel: dict[str, Any]) -> Row:
     name, honest = kernel["name"], kernel["class"] == "honest"
     words = [options.program, options.outside, domain.text, domain.features or "none", options.zoo, "zoo_" + name]
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [options.attest, "audit", "--kernel", "command:" + shlex.join(words)]
-        command += ["--allow", f"read:{pathlib.Path(options.zoo).resolve().parent}", "--contract", kernel["contract"]]
+        command += ["--allow", f"read:{pathlib.Path(options.zoo).resolve().parent}"]
+        command += ["--contract", contract_of(kernel["contract"], pathlib.Path(folder))]
         command += ["--seed", str(options.seed), "--findings", "", "--json", str(report)]
-        command += [] if options.default else ["--quick"]
+        command += ["--verbose"] + ([] if options.default else ["--quick"])
         command += [] if honest else ["--fail-fast"]
         command += ["--domain", domain.text] if options.declared else []
         begun = time.monotonic()

@@ -7,7 +7,7 @@
 #include <set>
 #include <string>
 
-#include "audit/contract/contract.hpp"
+#include "audit/zoo/claim.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
@@ -39,7 +39,8 @@ TEST_CASE("a mutant names a class, an issue unless it is conditional, and its de
     INFO(specimen.name);
     CHECK(names.insert(specimen.name).second);
     CHECK(!specimen.description.empty());
-    CHECK(audit::find_contract(specimen.contract) != nullptr);
+    auto const claim = audit::claim_of(specimen);
+    if (!claim) FAIL_CHECK(claim.why().message());
     CHECK(zoo::find_specimen(specimen.name) == &specimen);
     CHECK((specimen.family.empty() || specimen.family == zoo::conditional_family ||
            specimen.family == zoo::operator_family));
