@@ -1,5 +1,5 @@
-"""docs/bound.md, section 3, written down from the text alone: merges by LSE without a division, and by a sigmoid. `e` is
-an evaluation (bound_text.py)."""
+"""docs/bound.md, section 3, written down from the text alone: merges by LSE without a division, and by a sigmoid.
+`e` is an evaluation (bound_text.py)."""
 from decimal import Decimal
 
 from bound_text_numbers import FOUR_THIRDS, HALF, INF, ONE, ZERO, gamma, log1p, times

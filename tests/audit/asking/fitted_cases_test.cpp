@@ -1,5 +1,4 @@
 // The built-in kernel is right in every case that is made inside the domain of another kernel.
-#include <chrono>
 #include <string>
 
 #include "audit/asking/run_case.hpp"
@@ -10,20 +9,17 @@
 namespace attest::audit {
 namespace {
 
-void ask_all(char const* text, std::string& slowest) {
+void ask_all(char const* text) {
+  INFO(text);
   auto const domain = call_domain::of_text(text);
   REQUIRE(domain);
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
   auto kernel = open_kernel("builtin", -1, {}, {});
   if (!kernel) FAIL(kernel.why().message());
-  double most = 0;
   for (audit_case const& asked : generated_cases({.quick = true})) {
     fitted_case const fit = fitted(asked, domain.value());
     if (!fit.made) continue;
-    auto const begun = std::chrono::steady_clock::now();
     auto const found = run_case(*fit.made, kernel.value(), {.claim = find_contract("f32")}, nullptr);
-    double const took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-    if (took > most) most = took, slowest = asked.full_name() + " " + std::to_string(took);
     INFO(asked.full_name());
     if (!found) FAIL(found.why().message());
     CHECK(found.value().judged.failed == 0);
@@ -35,18 +31,14 @@ void ask_all(char const* text, std::string& slowest) {
 }  // namespace
 
 TEST_CASE("an honest kernel is right in fitted cases", "[unit]") {
-  std::string slowest;
-  auto const text =
-      GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
-               "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", "d=64,128 dv=d n%128 m=n",
-               "d=64 dv=d n%64 m%64", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0",
-               "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default",
-               "d%8 d<=256 dv=d causal=none,top-left,bottom-right");
-  INFO(text);
-  auto const begun = std::chrono::steady_clock::now();
-  ask_all(text, slowest);
-  double const took = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
-  if (std::getenv("SHOW")) WARN(text << ": " << took << " s; slowest " << slowest);
+  ask_all(
+      GENERATE("d%8 d<=256 dv=d causal=none,top-left,bottom-right", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0"));
+}
+
+TEST_CASE("an honest kernel is right in cases that are fitted to further domains", "[slow]") {
+  ask_all(GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
+                   "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", "d=64,128 dv=d n%128 m=n",
+                   "d=64 dv=d n%64 m%64", "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default"));
 }
 
 }  // namespace attest::audit

@@ -9,7 +9,7 @@ using attest::audit::share_of_processors;
 TEST_CASE("a group has the share of the processors that it could use and had", "[unit]") {
   CHECK(share_of_processors({.running = 1, .queued = 0, .passed = 1}, 2) == 1);
   CHECK(share_of_processors({.running = 0.5, .queued = 0.5, .passed = 1}, 2) == 0.5);
-  // Four threads on two processors, which nobody else has: more could not be used.
+  // Four threads have two processors to themselves. More could not be used.
   CHECK(share_of_processors({.running = 2, .queued = 2, .passed = 1}, 2) == 1);
   CHECK(share_of_processors({.running = 0.5, .queued = 3.5, .passed = 1}, 2) == 0.25);
   // A kernel that waits for its device leaves the processors idle.
