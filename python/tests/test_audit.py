@@ -55,7 +55,8 @@ def test_what_a_callable_has_no_parameter_for_is_not_asked_and_refutes_nothing()
 def test_a_declared_domain_is_asked_inside_and_named() -> None:
     for domain in ("d=64 dv=d n%128 m=n", {"d": 64, "dv": "d", "n": "%128", "m": "n"}):
         report = attest.audit("builtin", only="accuracy", domain=domain, **SMALL)
-        assert report.json["domain"] == {"text": "d=64 dv=d n%128 m=n", "source": "declared", "refusals": "rule"}
+        assert report.json["domain"] == {"text": "d=64 dv=d n%128 m=n", "source": "declared", "refusals": "rule",
+                                         "cut_short": False}
         assert report.sentence.startswith("CERTIFIED on its domain (d=64 dv=d n%128 m=n): ")
     with pytest.raises(ValueError, match="^domain: 'e=64' names no axis"):
         attest.audit("builtin", domain="e=64", **SMALL)

@@ -64,16 +64,18 @@ void set_band(call_form& form, std::optional<feature> band) {
   if (band) form.options.add(*band);
 }
 
+bool ends_at_the_query(call_form const& form) {
+  using enum feature;
+  return form.options.has(causal) || form.options.has(causal_top_left) || form.options.has(window);
+}
+
 void keep_band(call_domain const& domain, call_form& form) {
   using enum feature;
   if (takes_band(domain, form)) return;
   form.diagonal.reset();
   if (takes_band(domain, form)) return;
-  bool const ends_at_query = form.options.has(causal) || form.options.has(causal_top_left) || form.options.has(window);
-  if (ends_at_query && domain.takes(band_form::square) && domain.n.has(form.size.m)) {
-    bool const slants = domain.takes(band_form::top_left) || domain.takes(band_form::bottom_right);
-    if (!slants) form.size.n = form.size.m;
-  }
+  if (needs_square(domain, form) && domain.n.has(form.size.m)) form.size.n = form.size.m;
+  bool const ends_at_query = ends_at_the_query(form);
   std::optional<feature> const near[]{std::nullopt, causal, causal_top_left, std::nullopt, window, symmetric_window};
   for (std::size_t at = ends_at_query ? 1 : 0; at < std::size(near); ++at) {
     set_band(form, near[at]);
@@ -98,6 +100,11 @@ bool takes(call_domain const& domain, call_form const& form) {
   call.band = band_of(form);
   if (form.options.has(feature::scale)) call.scale = form.scale.value_or(1);
   return domain.takes(call, form.size);
+}
+
+bool needs_square(call_domain const& domain, call_form const& form) {
+  return ends_at_the_query(form) && domain.takes(band_form::square) && !domain.takes(band_form::top_left) &&
+         !domain.takes(band_form::bottom_right);
 }
 
 void keep_to(call_domain const& domain, call_form& form) {

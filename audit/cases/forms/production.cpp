@@ -55,8 +55,9 @@ production_call production_call_of(production_shape const& row, problem::element
   }
   // All rows together are to take about a third of an audit: each may cost a quarter of what a large draw may.
   constexpr std::int64_t most_bytes = std::int64_t{1} << 26;
-  scaled_shape cut =
-      scaled(in_type, {std::min(limits.call.bytes, most_bytes), limits.call.products / 4}, limits.domain);
+  call_domain within = limits.domain;
+  if (needs_square(within, form) && form.size.n == form.size.m) within.queries = call_domain::lengths::equal;
+  scaled_shape cut = scaled(in_type, {std::min(limits.call.bytes, most_bytes), limits.call.products / 4}, within);
   cut.whole = row.size;
   form.size = cut.shape.size, form.length = cut.shape.mask.length;
   keep_to(limits.domain, form);

@@ -124,6 +124,18 @@ TEST_CASE("a refusal says nothing of what every call of the domain has", "[unit]
   CHECK((answers.answers(feature::mask) && answers.answers(feature::value_width) && answers.answers(feature::unequal)));
 }
 
+TEST_CASE("production shapes are cut where causal needs as many keys as queries", "[unit]") {
+  shape_limits limits = limits_in("d>=1 d<=128 dv=d causal=none,square");
+  limits.call.products = std::int64_t{1} << 24;
+  for (production_shape const& row : production_shapes()) {
+    if (why_not_asked(row, element_type::bf16, limits)) continue;
+    call_form const form = production_call_of(row, element_type::bf16, limits).form;
+    auto const& [b, hq, hk, n, m, d, dv] = form.size;
+    INFO(row.name << "  " << form.text());
+    CHECK(b * hq * n * m * (d + dv) <= limits.call.products);
+  }
+}
+
 TEST_CASE("production shapes move into the domain, and are asked once", "[unit]") {
   for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
     shape_limits limits = limits_in(text);
