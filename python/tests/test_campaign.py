@@ -160,6 +160,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.dear
 def test_a_driver_that_is_killed_goes_on_where_it_was(cluster: Any, wrong: str, alone: dict[str, Any],
                                                       tmp_path: Path) -> None:
     script = tmp_path / "driver.py"
@@ -192,6 +193,7 @@ def deadly_run(task: _shards.Task) -> str:
     return _shards.run(task)
 
 
+@pytest.mark.dear
 @pytest.mark.usefixtures("deadly")
 def test_a_part_that_keeps_killing_its_worker_is_undecided(cluster: Any, wrong: str, tmp_path: Path,
                                                           monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,9 +216,9 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
 
 
 @pytest.mark.parametrize(("function", "verdict", "says"), [
-    ("narrow_and_wrong", "refuted", "faults in"),
+    pytest.param("narrow_and_wrong", "refuted", "faults in", marks=pytest.mark.dear),
     ("narrow", "certified", "CERTIFIED on its domain ("),
-    ("hangs_again", "refuted", "faults in")])
+    pytest.param("hangs_again", "refuted", "faults in", marks=pytest.mark.dear)])
 def test_a_report_of_a_kernel_that_takes_little_or_hangs_is_a_result(cluster: Any, tmp_path: Path, function: str,
                                                                                   verdict: str, says: str) -> None:
     spec = f"kernels:{function}"
