@@ -1,5 +1,5 @@
 // Register-only multiply-adds and streaming reads, for each instruction set.
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/fast_peak.cpp"
 #include "bench/fast_peak.hpp"

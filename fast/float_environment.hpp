@@ -24,6 +24,11 @@ class float_environment {
     _mm_setcsr(all_masked | (small == subnormals::flushed ? flush_to_zero | subnormals_are_zero : 0u));
   }
   ~float_environment() { _mm_setcsr(saved_); }
+#elif defined(__aarch64__)
+  explicit float_environment(subnormals small = subnormals::flushed) noexcept : saved_(control()) {
+    set_control(small == subnormals::flushed ? flush_to_zero : 0);
+  }
+  ~float_environment() { set_control(saved_); }
 #else
   explicit float_environment(subnormals = subnormals::flushed) noexcept {
     std::fegetenv(&saved_);
@@ -38,6 +43,17 @@ class float_environment {
 #if defined(__SSE2__)
   static constexpr unsigned all_masked = 0x1f80, flush_to_zero = 0x8000, subnormals_are_zero = 0x0040;
   unsigned saved_ = 0;
+#elif defined(__aarch64__)
+  /// FPCR.FZ: subnormal numbers are read and written as 0.
+  /// Source    Arm Architecture Reference Manual for A-profile, C5.2.8
+  static constexpr std::uint64_t flush_to_zero = std::uint64_t{1} << 24;
+  static std::uint64_t control() noexcept {
+    std::uint64_t bits = 0;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(bits));
+    return bits;
+  }
+  static void set_control(std::uint64_t bits) noexcept { __asm__ volatile("msr fpcr, %0" : : "r"(bits)); }
+  std::uint64_t saved_ = 0;
 #else
   std::fenv_t saved_{};
 #endif

@@ -1,6 +1,7 @@
 // The operations, compiled once for each SIMD target, and the choice among them at run time.
-// SSE4 and SSSE3 have no fused multiply-add: they are not worth their own code.
-#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
+// SSE4 and SSSE3 have no fused multiply-add: they are not worth their own code. Vectors of SVE have no size, and cannot
+// be members of a class, as they are here.
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "fast/simd/simd_targets.cpp"
 #include <hwy/foreach_target.h>

@@ -1,0 +1,27 @@
+# Compiles for 64-bit ARM Linux on another Linux, against packages/arm64_root.sh FOLDER; programs run in qemu-aarch64.
+#
+#   packages/arm64_root.sh build/arm64
+#   cmake --preset aarch64
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(ATTEST_ARM64_ROOT "${CMAKE_CURRENT_LIST_DIR}/../../build/arm64" CACHE PATH "made by packages/arm64_root.sh")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ATTEST_ARM64_ROOT)
+get_filename_component(root "${ATTEST_ARM64_ROOT}" ABSOLUTE)
+if(NOT EXISTS "${root}/usr/include/aarch64-linux-gnu")
+  message(FATAL_ERROR "${root} has no arm64 packages: packages/arm64_root.sh ${root}")
+endif()
+set(CMAKE_SYSROOT "${root}")
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH "${root}")
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${root}")
+set(ENV{PKG_CONFIG_LIBDIR} "${root}/usr/lib/aarch64-linux-gnu/pkgconfig:${root}/usr/share/pkgconfig")
+find_program(ATTEST_QEMU qemu-aarch64)
+if(ATTEST_QEMU)
+  set(CMAKE_CROSSCOMPILING_EMULATOR "${ATTEST_QEMU};-L;${root}")
+endif()
