@@ -16,7 +16,8 @@ done
 command -v apt-get >/dev/null || skip "the arm64 packages are fetched by apt, which is not here"
 
 [ -d "$build/arm64/usr" ] || packages/arm64_root.sh "$build/arm64"
-export QEMU_LD_PREFIX
+# A kernel's process asks for the largest range of addresses, and qemu marks each page of it: 32 GiB are enough.
+export QEMU_LD_PREFIX QEMU_RESERVED_VA=0x800000000
 QEMU_LD_PREFIX=$(readlink -f "$build/arm64")
 [ -f "$build/aarch64/build.ninja" ] ||
   cmake --preset aarch64 -B "$build/aarch64" -DATTEST_ARM64_ROOT="$QEMU_LD_PREFIX" ${ATTEST_CMAKE-}

@@ -45,7 +45,12 @@ struct lane_mask {
 struct lanes {
   hn::Vec<double_tag> raw;
 
+  // Sums begin at lanes{}, and a vector of Highway's for NEON does not become 0 by {}, as the others do.
+#if HWY_ARCH_ARM
+  HWY_INLINE lanes() : raw(hn::Zero(tag)) {}
+#else
   lanes() = default;
+#endif
   HWY_INLINE lanes(double x) : raw(hn::Set(tag, x)) {}
   HWY_INLINE lanes(hn::Vec<double_tag> x) : raw(x) {}
 
