@@ -13,6 +13,7 @@
 
 #include "audit/cases/domain/call_domain.hpp"
 #include "audit/contract/contract.hpp"
+#include "audit/files/file_words.hpp"
 #include "audit/isolation/isolated_kernel.hpp"
 #include "audit/judge/case_result.hpp"
 #include "audit/report/report.hpp"
@@ -57,6 +58,7 @@ struct audit_options {
   std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::optional<shard> part;
   std::optional<std::filesystem::path> replay;         ///< a file whose cases replace the generated ones
+  file_words replay_words;                             ///< how that file is read
   std::filesystem::path findings = "attest-findings";  ///< folder for the shrunk inputs; empty: nothing is shrunk
   std::int64_t enough_failing = 0;                     ///< the audit stops after so many failing inputs; 0: it goes on
   bool conditions = true;                              ///< the conditions of findings are searched for

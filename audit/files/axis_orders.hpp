@@ -16,9 +16,16 @@
 
 namespace attest::audit {
 
-inline constexpr std::string_view layout_key = "attest.layout";
-inline constexpr std::array<std::string_view, 3> axis_orders{"bhnd", "bnhd", "thd"};
+inline constexpr std::string_view layout_key = "attest.layout", kv_layout_key = "attest.kv_layout";
+inline constexpr std::array<std::string_view, 4> axis_orders{"bhnd", "bnhd", "thd", "nbhd"};
 inline constexpr std::array<std::string_view, 2> pool_orders{"hnd", "nhd"};
+
+/// The word of axis_orders or pool_orders for a word of the libraries: capitals, and s, t or l for the rows. Any other
+/// word is itself.
+std::string order_word(std::string_view said);
+
+/// "[b, n, h, d]", "[rows, h, d]"; without its first axis if `rank` is 3.
+std::string axes_of(axis_order order, int rank = 4);
 
 /// PREFIX.key of the metadata, or else the plain key.
 safetensors_metadata::const_iterator key_of(safetensors_metadata const& metadata, std::string_view prefix,
@@ -30,10 +37,11 @@ problem::result<Order> order_of(safetensors_metadata const& metadata, std::strin
                                 std::span<std::string_view const> words) {
   auto const at = key_of(metadata, prefix, key);
   if (at == metadata.end()) return Order{};
-  auto const found = std::ranges::find(words, at->second);
+  auto const found = std::ranges::find(words, order_word(at->second));
   if (found != words.end()) return static_cast<Order>(found - words.begin());
   return fault(problem::error_code::bad_value, at->first,
-               fmt::format("is '{}', expected {}", printable(at->second, 60), fmt::join(words, " or ")));
+               fmt::format("is '{}', expected {}{}", printable(at->second, 60), fmt::join(words, " or "),
+                           words.size() > 2 ? " (bhsd, bshd and sbhd are known, too)" : ""));
 }
 
 /// The fault of the metadata about this merge, whose axes have only one order. A key without a prefix is about the

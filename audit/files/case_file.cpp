@@ -153,7 +153,8 @@ problem::result<std::vector<recorded_case>> cases_of(problem_file&& file) {
   };
   auto const call_of = [&](problem_file_entry& entry) -> problem::result<recorded_call> {
     std::string const key = entry.name_of("attest.status");
-    recorded_call call{.prefix = entry.prefix, .unusable = std::move(entry.unusable), .order = entry.order};
+    recorded_call call{
+        .prefix = entry.prefix, .unusable = std::move(entry.unusable), .order = entry.order, .pools = entry.pools};
     auto const status = metadata(key);
     if (status) call.status = parse_call_status(*status);
     if (status && !call.status)

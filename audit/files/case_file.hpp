@@ -45,6 +45,7 @@ struct recorded_call {
   std::optional<call_status> status{};
   std::vector<unusable_output> unusable{};
   axis_order order = axis_order::bhnd;  ///< of q, k, v and o in the file
+  pool_order pools = pool_order::hnd;
 };
 
 /// A case of a file, and the recorded outputs of each of its calls. Outputs are missing if the file has none for a

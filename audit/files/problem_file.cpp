@@ -11,11 +11,11 @@
 #include "audit/files/dtype.hpp"
 #include "audit/files/entry_limits.hpp"
 #include "audit/files/file_tensor.hpp"
+#include "audit/files/foreign_names.hpp"
 #include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/recorded_outputs.hpp"
 #include "audit/support/printable.hpp"
-#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -32,15 +32,17 @@ bool is_role(std::string_view name, operator_table table) {
          std::ranges::any_of(table, [&](problem::operator_row const& row) { return is_taken(row, name); });
 }
 
-/// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`.
+/// Groups by prefix; names that are not of the form role or PREFIX.role go to `ignored`, with the option that reads
+/// them if `with_option`.
 std::map<std::string, tensor_group> grouped(safetensors_file const& file, operator_table table,
-                                            std::vector<std::string>& ignored) {
+                                            std::vector<std::string>& ignored, bool with_option = false) {
   std::map<std::string, tensor_group> groups;
   for (auto const& [name, tensor] : file.tensors) {
     auto const dot = name.rfind('.');
     auto const role = std::string_view(name).substr(dot == name.npos ? 0 : dot + 1);
     // ".q" and plain q would both have the empty prefix, so ".q" is ignored.
-    if (dot == 0 || !is_role(role, table)) ignored.push_back(printable(name));
+    if (dot == 0 || !is_role(role, table))
+      ignored.push_back(printable(name) + (with_option ? foreign_tensor(name) : ""));
     else groups[dot == name.npos ? "" : name.substr(0, dot)].emplace(role, &tensor);
   }
   return groups;
@@ -76,35 +78,6 @@ error renamed(error why, std::string_view prefix) {
   return why;
 }
 
-/// A suggestion for a key of the metadata that is not read: ", did you mean 'scale'?". Empty if the key is read, or is
-/// like no parameter.
-std::string meant_by(std::string_view key, std::vector<problem_file_entry> const& problems) {
-  if (key.starts_with("attest.") || key.find(".attest.") != key.npos) return "";
-  auto const dot = key.rfind('.');
-  std::string_view const name = dot == key.npos ? key : key.substr(dot + 1);
-  std::vector<std::string_view> known;
-  problem::parameters any;
-  problem::visit_parameters(any, [&](auto const& parameter, auto const&) { known.push_back(parameter.name); });
-  if (std::ranges::find(known, name) != known.end()) {
-    bool const has_problem =
-        dot == key.npos || std::ranges::binary_search(problems, key.substr(0, dot), {}, &problem_file_entry::prefix);
-    return has_problem ? "" : ", of which there is no problem";
-  }
-  struct foreign_name {
-    std::string_view name, here;
-  };
-  constexpr foreign_name names[]{{"causal", "right: 0"},
-                                 {"is_causal", "right: 0"},
-                                 {"softmax_scale", "scale"},
-                                 {"sm_scale", "scale"},
-                                 {"scaling", "scale"},
-                                 {"window", "left and right"},
-                                 {"window_size", "left and right"},
-                                 {"dropout_p", "dropout"}};
-  auto const at = std::ranges::find(names, name, &foreign_name::name);
-  return at != std::end(names) ? fmt::format(", which is '{}' here", at->here) : did_you_mean(name, known);
-}
-
 /// The merge of one prefix.
 result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group const& tensors,
                                        safetensors_metadata const& metadata) {
@@ -127,6 +100,83 @@ std::string quoted_list(std::vector<std::string> const& names) {
   return written + (names.size() > 8 ? ", …" : "");
 }
 
+/// How the axes of one prefix are ordered.
+struct orders {
+  axis_order rows = axis_order::bhnd;
+  pool_order pools = pool_order::hnd;
+};
+
+/// The tensors of a call in these orders. Errors are about their types and ranks.
+result<problem_draft> draft_of(problem::operator_row const& of, std::string const& prefix, tensor_group const& tensors,
+                               orders const& in) {
+  problem_draft draft;
+  draft.of = &of;
+  role_reader reader(prefix, tensors);
+  reader.read("q", draft.q);
+  reader.read("k", draft.k);
+  reader.read("v", draft.v);
+  problem::visit_optional_tensors(
+      [&](problem::optional_tensor const& row, std::optional<owned_tensor>& to) { reader.read(row.name, to); }, draft);
+  if (reader.why) return *std::move(reader.why);
+  for (auto const& [rows, packed, pool] :
+       {std::tuple{&draft.q, draft.q_offsets.has_value(), false},
+        std::tuple{&draft.k, draft.k_offsets.has_value(), draft.block_table.has_value()},
+        std::tuple{&draft.v, draft.k_offsets.has_value(), draft.block_table.has_value()}}) {
+    if (in.rows == axis_order::thd && packed) *rows = from_thd(std::move(*rows));
+    else if (!pool && !packed) *rows = from_order(in.rows, std::move(*rows));
+    else if (pool && in.pools == pool_order::nhd && rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
+  }
+  if (!of.does_take("v")) draft.read_no_values();
+  return draft;
+}
+
+/// "; as [1, n, h, d] the shapes fit: …", where tensors of three axes have heads that share keys.
+std::string fitting_fourth_axis(problem::operator_row const& of, std::string const& prefix, tensor_group const& tensors,
+                                orders const& in, problem::parameters const& numbers) {
+  for (axis_order const rows : {axis_order::bhnd, axis_order::bnhd}) {
+    auto draft = draft_of(of, prefix, tensors, {axis_order::bhnd, in.pools});
+    if (!draft) return "";
+    for (owned_tensor* const tensor : {&draft.value().q, &draft.value().k, &draft.value().v}) {
+      auto& [rank, shape, stride] = tensor->layout;
+      if (rank != 3) return "";
+      tensor->layout = {4, {1, shape[0], shape[1], shape[2]}, {0, stride[0], stride[1], stride[2]}};
+      *tensor = from_order(rows, std::move(*tensor));
+    }
+    static_cast<problem::parameters&>(draft.value()) = numbers;
+    if (!owned_problem::make(std::move(draft).value())) continue;
+    return fmt::format(
+        "; as [1, {}, d] the shapes fit: store q, k, v and o with a first axis of 1{}",
+        rows == axis_order::bhnd ? "h, n" : "n, h",
+        rows == in.rows ? "" : fmt::format(", and --layout {}", axis_orders[static_cast<std::size_t>(rows)]));
+  }
+  return "";
+}
+
+/// "; as [b, n, h, d] the shapes fit: --layout bnhd", where the tensors are a problem in another order of axes.
+std::string fitting_order(problem::operator_row const& of, std::string const& prefix, tensor_group const& tensors,
+                          orders const& in, problem::parameters const& numbers) {
+  bool const paged = tensors.contains("block_table");
+  auto const q = tensors.find("q");
+  int const rank = q == tensors.end() ? 4 : static_cast<int>(q->second->shape.size());
+  for (axis_order const rows : {in.rows, axis_order::bhnd, axis_order::bnhd, axis_order::thd, axis_order::nbhd})
+    for (pool_order const pools : {in.pools, in.pools == pool_order::hnd ? pool_order::nhd : pool_order::hnd}) {
+      bool const same_rows = rows == in.rows, same_pools = pools == in.pools;
+      if ((same_rows && same_pools) || (!paged && !same_pools)) continue;
+      auto draft = draft_of(of, prefix, tensors, {rows, pools});
+      if (!draft || (rows == axis_order::thd && token_fault("", prefix, draft.value()))) continue;
+      static_cast<problem::parameters&>(draft.value()) = numbers;
+      if (!owned_problem::make(std::move(draft).value())) continue;
+      if (same_rows)
+        return fmt::format("; as {} the pools fit: --kv-layout {}",
+                           pools == pool_order::nhd ? "[pages, page, h, d]" : "[pages, h, page, d]",
+                           pool_orders[static_cast<std::size_t>(pools)]);
+      return fmt::format(
+          "; as {} the shapes fit: --layout {}{}", axes_of(rows, rank), axis_orders[static_cast<std::size_t>(rows)],
+          same_pools ? "" : fmt::format(" --kv-layout {}", pool_orders[static_cast<std::size_t>(pools)]));
+    }
+  return rank == 3 ? fitting_fourth_axis(of, prefix, tensors, in, numbers) : "";
+}
+
 /// The problem of one prefix whose tensors stand for fields of a call. Notes say which flag overrides which metadata.
 result<problem_file_entry> call_entry(problem::operator_row const& of, std::string const& prefix,
                                       tensor_group const& tensors, safetensors_metadata const& metadata,
@@ -138,34 +188,34 @@ result<problem_file_entry> call_entry(problem::operator_row const& of, std::stri
     return error{error_code::missing, missing.front(), fmt::format("is missing beside {}", quoted_list(there))};
   auto const order = order_of<axis_order>(metadata, prefix, layout_key, axis_orders);
   if (!order) return order.why();
-  auto const pools = order_of<pool_order>(metadata, prefix, "attest.kv_layout", pool_orders);
+  auto const pools = order_of<pool_order>(metadata, prefix, kv_layout_key, pool_orders);
   if (!pools) return pools.why();
-  problem_draft draft;
-  draft.of = &of;
-  role_reader reader(prefix, tensors);
-  reader.read("q", draft.q);
-  reader.read("k", draft.k);
-  reader.read("v", draft.v);
-  problem::visit_optional_tensors(
-      [&](problem::optional_tensor const& row, std::optional<owned_tensor>& to) { reader.read(row.name, to); }, draft);
-  if (reader.why) return *std::move(reader.why);
-  if (order.value() == axis_order::thd)
-    if (auto why = token_fault(key_of(metadata, prefix, layout_key)->first, prefix, draft)) return *std::move(why);
-  for (auto const& [rows, packed, pool] :
-       {std::tuple{&draft.q, draft.q_offsets.has_value(), false},
-        std::tuple{&draft.k, draft.k_offsets.has_value(), draft.block_table.has_value()},
-        std::tuple{&draft.v, draft.k_offsets.has_value(), draft.block_table.has_value()}}) {
-    bool const swapped = pool ? pools.value() == pool_order::nhd : order.value() == axis_order::bnhd && !packed;
-    if (order.value() == axis_order::thd && packed) *rows = from_thd(std::move(*rows));
-    else if (swapped && rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
+  orders const in{order.value(), pools.value()};
+  auto draft = draft_of(of, prefix, tensors, in);
+  if (!draft) return draft.why();
+  if (in.rows == axis_order::thd)
+    if (auto why = token_fault(key_of(metadata, prefix, layout_key)->first, prefix, draft.value()))
+      return *std::move(why);
+  if (auto why = read_parameters(metadata, flags, prefix, draft.value(), notes)) return *std::move(why);
+  problem::parameters const numbers = draft.value();
+  auto problem = owned_problem::make(std::move(draft).value());
+  if (!problem) {
+    error why = renamed(std::move(problem).why(), prefix);
+    why.reason += fitting_order(of, prefix, tensors, in, numbers);
+    return why;
   }
-  if (!of.does_take("v")) draft.read_no_values();
-  if (auto why = read_parameters(metadata, flags, prefix, draft, notes)) return *std::move(why);
-  auto problem = owned_problem::make(std::move(draft));
-  if (!problem) return renamed(std::move(problem).why(), prefix);
   if (auto why = entry_limits_fault(prefix, problem.value())) return *std::move(why);
   return problem_file_entry{
-      .prefix = prefix, .problem = std::move(problem).value(), .order = order.value(), .pools = pools.value()};
+      .prefix = prefix, .problem = std::move(problem).value(), .order = in.rows, .pools = in.pools};
+}
+
+/// The error of a file without a problem.
+error no_problem(safetensors_file const& file, std::vector<std::string> const& ignored) {
+  std::string why = "the file has no tensors";
+  if (!ignored.empty()) why += " q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " + quoted_list(ignored);
+  else why += ", expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v";
+  std::string const option = names_option(file);
+  return {error_code::missing, "", why + (option.empty() ? "" : ": " + option)};
 }
 
 }  // namespace
@@ -182,16 +232,18 @@ result<problem_file> problem_file_of(safetensors_file const& file, flag_override
     auto entry = of->form == problem::operator_form::parts
                      ? merge_entry(prefix, tensors, file.metadata)
                      : call_entry(*of, prefix, tensors, file.metadata, flags, recorded.notes);
-    if (!entry) return entry.why();
+    if (!entry) {
+      error why = entry.why();
+      if (std::string const option = names_option(file, prefix); !option.empty())
+        why.reason += fmt::format("; the file has other names of its tensors: {}", option);
+      return why;
+    }
     read_outputs(tensors, recorded.problems.emplace_back(std::move(entry).value()));
   }
-  if (recorded.problems.empty())
-    return error{error_code::missing, "",
-                 recorded.ignored.empty() ? "the file has no tensors, expected q, k, v or PREFIX.q, PREFIX.k, PREFIX.v"
-                                          : "the file has no tensors q, k, v or PREFIX.q, PREFIX.k, PREFIX.v; it has " +
-                                                quoted_list(recorded.ignored)};
+  if (recorded.problems.empty()) return no_problem(file, recorded.ignored);
+  for (auto& name : recorded.ignored) name += foreign_tensor(name);
   for (auto const& [key, value] : file.metadata)
-    if (std::string const meant = meant_by(key, recorded.problems); !meant.empty())
+    if (std::string const meant = foreign_key(key, value, recorded.problems, flags); !meant.empty())
       recorded.ignored.push_back(fmt::format("metadata '{}'{}", printable(key), meant));
   return recorded;
 }
@@ -211,7 +263,7 @@ dropped_outputs drop_outputs(safetensors_file& file, operator_table table) {
 }
 
 result<problem_file> with_outputs(problem_file inputs, safetensors_file const& outputs, operator_table table) {
-  for (auto const& [prefix, tensors] : grouped(outputs, table, inputs.ignored)) {
+  for (auto const& [prefix, tensors] : grouped(outputs, table, inputs.ignored, true)) {
     auto const at = std::ranges::lower_bound(inputs.problems, prefix, {}, &problem_file_entry::prefix);
     bool const known = at != inputs.problems.end() && at->prefix == prefix;
     for (auto const& [role, tensor] : tensors)

@@ -28,6 +28,7 @@ struct problem_file {
   std::vector<std::string> ignored;          ///< names of the tensors that belong to no problem, printable
   std::vector<std::string> notes;            ///< sentences for the report, such as which flag overrides which metadata
   safetensors_metadata metadata;             ///< all metadata of the file
+  std::string foreign_o{};                   ///< the last part of a name under which other programs store o
 };
 
 /// A sentence for each of the first tensors and keys of the metadata that were ignored, and one for all others.

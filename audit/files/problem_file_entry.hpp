@@ -27,7 +27,7 @@ inline problem::error fault(problem::error_code code, std::string_view name, std
 }
 
 /// The order of the axes of q, k, v and o in a file. A problem in memory has the order of its strides.
-enum class axis_order : std::uint8_t { bhnd, bnhd, thd };
+enum class axis_order : std::uint8_t { bhnd, bnhd, thd, nbhd };
 /// The order of the axes of a pool of pages in a file.
 enum class pool_order : std::uint8_t { hnd, nhd };
 
@@ -52,10 +52,28 @@ struct problem_file_entry {
   std::string name_of(std::string_view role) const { return prefixed(prefix, role); }
 };
 
-/// The same elements under another order of the axes 1 and 2. Requires rank 4.
+/// The same elements under another order of the axes of heads and rows. Requires rank 3 or 4.
 inline owned_tensor with_swapped_axes(owned_tensor tensor) {
-  std::swap(tensor.layout.shape[1], tensor.layout.shape[2]);
-  std::swap(tensor.layout.stride[1], tensor.layout.stride[2]);
+  auto const heads = static_cast<std::size_t>(tensor.layout.rank) - 3;
+  std::swap(tensor.layout.shape[heads], tensor.layout.shape[heads + 1]);
+  std::swap(tensor.layout.stride[heads], tensor.layout.stride[heads + 1]);
+  return tensor;
+}
+
+/// A tensor with the axes of a file as [b, h, n, d], or [h, n, d]. Fewer axes, and packed rows, have one order.
+inline owned_tensor from_order(axis_order order, owned_tensor tensor) {
+  auto& [rank, shape, stride] = tensor.layout;
+  if (rank < 3 || order == axis_order::bhnd || order == axis_order::thd) return tensor;
+  if (rank == 3 || order == axis_order::bnhd) return with_swapped_axes(std::move(tensor));
+  shape = {shape[1], shape[2], shape[0], shape[3]}, stride = {stride[1], stride[2], stride[0], stride[3]};
+  return tensor;
+}
+
+/// The inverse of from_order.
+inline owned_tensor to_order(axis_order order, owned_tensor tensor) {
+  auto& [rank, shape, stride] = tensor.layout;
+  if (rank < 4 || order != axis_order::nbhd) return from_order(order, std::move(tensor));
+  shape = {shape[2], shape[0], shape[1], shape[3]}, stride = {stride[2], stride[0], stride[1], stride[3]};
   return tensor;
 }
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/files/axis_orders.hpp"
 #include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/problem_file.hpp"
@@ -78,12 +79,11 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
       metadata[entry.name_of("attest.layout")] = "bhnd";
       continue;
     }
-    bool const rank_4 = entry.problem.rank() == 4, by_token = entry.order == axis_order::thd;
+    bool const has_order = entry.problem.rank() >= 3, by_token = entry.order == axis_order::thd;
     auto const add_rows = [&](std::string_view role, owned_tensor const& from, bool packed, bool pool) {
-      bool const swapped =
-          rank_4 && (pool ? entry.pools == pool_order::nhd : entry.order == axis_order::bnhd && !packed);
       if (packed && by_token) add(role, as_thd(from));
-      else add(role, swapped ? with_swapped_axes(from) : from);
+      else if (pool) add(role, entry.pools == pool_order::nhd ? with_swapped_axes(from) : from);
+      else add(role, packed ? from : to_order(entry.order, from));
     };
     bool const q_packed = draft.q_offsets.has_value(), k_packed = draft.k_offsets.has_value(),
                paged = draft.block_table.has_value();
@@ -98,9 +98,8 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     if (entry.outputs.weights) add("weights", *entry.outputs.weights);
     if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
     write_parameters(draft, entry.prefix, metadata);
-    if (rank_4)
-      metadata[entry.name_of("attest.layout")] = by_token ? "thd" : entry.order == axis_order::bnhd ? "bnhd" : "bhnd";
-    if (paged) metadata[entry.name_of("attest.kv_layout")] = entry.pools == pool_order::nhd ? "nhd" : "hnd";
+    if (has_order) metadata[entry.name_of(layout_key)] = axis_orders[static_cast<std::size_t>(entry.order)];
+    if (paged) metadata[entry.name_of(kv_layout_key)] = entry.pools == pool_order::nhd ? "nhd" : "hnd";
   }
   return safetensors_bytes(tensors, metadata);
 }

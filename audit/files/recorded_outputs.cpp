@@ -46,8 +46,9 @@ owned_tensor in_order_of_call(owned_tensor found, output_kind kind, problem_file
     found.layout = problem::layout::compact({1, found.layout.shape[0], found.layout.shape[1]});
     return found;
   }
-  if (entry.order == axis_order::bnhd && !packed && is_o && found.layout.rank == 4 && entry.problem.rank() == 4)
-    return compacted(with_swapped_axes(std::move(found)));
+  bool const inside_out = entry.order == axis_order::bnhd || entry.order == axis_order::nbhd;
+  if (inside_out && !packed && is_o && found.layout.rank == entry.problem.rank() && found.layout.rank >= 3)
+    return compacted(from_order(entry.order, std::move(found)));
   return found;
 }
 
@@ -66,6 +67,28 @@ std::optional<error> output_fault(owned_problem const& problem, output_kind kind
         return std::nullopt;
       },
       problem.instance());
+}
+
+/// What to store instead of an output of a wrong type or shape that other programs store: "; …", or nothing.
+std::string remedy_of(output_kind kind, owned_problem const& problem, owned_tensor const& found) {
+  if (kind == output_kind::o && found.type != problem.type()) {
+    bool const wider = problem::size_of(found.type) > problem::size_of(problem.type());
+    auto const here = problem::row_of(problem.type()).dtype, there = problem::row_of(found.type).dtype;
+    if (wider) return fmt::format("; o has the type of its inputs: store it in {}", here);
+    return fmt::format(
+        "; o has the type of its inputs: store q, k and v in {0} if the kernel read them so, or o before it was "
+        "rounded to {0}",
+        there);
+  }
+  if (kind != output_kind::lse || problem.draft().merge || found.layout.rank < 1) return "";
+  auto const expected = std::visit([](auto const& p) { return problem::rows_layout(p); }, problem.instance());
+  auto const last = static_cast<std::size_t>(found.layout.rank) - 1;
+  auto shape = found.layout.shape;
+  bool const padded = shape[last] > expected.shape[last] && shape[last] % 32 == 0;
+  shape[last] = expected.shape[last];
+  return padded && found.layout.rank == expected.rank && shape == expected.shape
+             ? fmt::format("; it is padded to a multiple of 32: store lse[..., :{}]", expected.shape[last])
+             : "";
 }
 
 /// Reads one output of a problem, if the file has it.
@@ -94,8 +117,9 @@ void read_output(output_kind kind, tensor_group const& from, problem_file_entry&
     if (auto const expected = shape_of_answer(kind, entry.problem); !std::ranges::equal(found, expected))
       return unusable(fmt::format("shape is [{}], expected [{}]", fmt::join(found, ", "), fmt::join(expected, ", ")));
   }
-  bool const has_order = kind == output_kind::o && !draft.merge && tensor.value().layout.rank == 4 &&
-                         entry.problem.rank() == 4 && entry.order != axis_order::thd && !draft.q_offsets;
+  int const rank = tensor.value().layout.rank;
+  bool const has_order = kind == output_kind::o && !draft.merge && rank >= 3 && entry.problem.rank() == rank &&
+                         (entry.order == axis_order::bhnd || entry.order == axis_order::bnhd) && !draft.q_offsets;
   tensor = in_order_of_call(std::move(tensor).value(), kind, entry);
   auto const why = output_fault(entry.problem, kind, tensor.value());
   if (!why) {
@@ -103,7 +127,7 @@ void read_output(output_kind kind, tensor_group const& from, problem_file_entry&
     if (!draft.is_dense()) entry.outputs.padding[static_cast<std::size_t>(kind)] = clear_padding(entry.problem, *to);
     return;
   }
-  unusable(why->reason);
+  unusable(why->reason + remedy_of(kind, entry.problem, tensor.value()));
   if (!has_order) return;
   unusable_output& found = entry.unusable.back();
   if (entry.order == axis_order::bnhd) found.says += ", both as [b, h, n, d]";

@@ -115,6 +115,21 @@ std::optional<std::size_t> safetensors_element_bytes(std::string_view dtype) noe
   return std::nullopt;
 }
 
+namespace {
+
+/// What a file of another format is, and how to write it as safetensors. Returns nothing if it looks like none of them.
+std::optional<std::string> other_format(std::span<std::byte const> bytes) {
+  std::string_view const text(reinterpret_cast<char const*>(bytes.data()), std::min<std::size_t>(bytes.size(), 4096));
+  bool const is_zip = text.starts_with("PK\x03\x04");
+  if (text.starts_with("\x93NUMPY") || (is_zip && text.find(".npy") != text.npos))
+    return "is a NumPy file: write it with safetensors.numpy.save_file";
+  if (is_zip || (bytes.size() > 1 && text.starts_with("\x80") && text[1] >= 2 && text[1] <= 5))
+    return "is a PyTorch pickle: write it with safetensors.torch.save_file";
+  return std::nullopt;
+}
+
+}  // namespace
+
 result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   if (bytes.size() < length_bytes)
     return fault("", fmt::format("the file has {} bytes, too few for a safetensors header", bytes.size()));
@@ -122,6 +137,8 @@ result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   for (std::size_t i = length_bytes; i-- > 0;)
     header_bytes = header_bytes << 8 | std::to_integer<std::uint64_t>(bytes[i]);
   auto const rest = bytes.subspan(length_bytes);
+  if (!rest.empty() && rest.front() != std::byte{'{'})
+    if (auto const format = other_format(bytes)) return fault("", *format);
   if (header_bytes > largest_safetensors_header)
     return fault("", fmt::format("the header claims {} bytes, more than the {} that are allowed: this is hardly a "
                                  "safetensors file",

@@ -10,7 +10,7 @@
 namespace attest::audit::answers {
 
 shapes::shapes(problem_file_entry const& from)
-    : order_(from.problem.rank() == 4 ? from.order : axis_order::bhnd), packed_(from.problem.draft().q_offsets) {
+    : order_(from.problem.rank() >= 3 ? from.order : axis_order::bhnd), packed_(from.problem.draft().q_offsets) {
   problem::sizes const& s = from.problem.size();
   problem_draft const& draft = from.problem.draft();
   has_weights = draft.of->does_give(output_kind::weights) && !packed_ && !draft.k_offsets;
@@ -35,18 +35,26 @@ shapes::shapes(problem_file_entry const& from)
 
 std::size_t shapes::place_of_o(std::int64_t row) const noexcept {
   std::int64_t const dv = of[o].back();
-  bool const by_token = order_ == axis_order::thd && packed_, swapped = order_ == axis_order::bnhd && !packed_;
-  if (by_token || swapped) {
-    std::int64_t const heads = of[o][1], rows = of[o][2];
-    row = (row / rows / heads * rows + row % rows) * heads + row / rows % heads;
-  }
+  if (!is_inside_out()) return static_cast<std::size_t>(row * dv);
+  std::size_t const axes = of[o].size();
+  std::int64_t const heads = of[o][axes - 3], rows = of[o][axes - 2], entries = axes == 4 ? of[o][0] : 1;
+  if (order_ == axis_order::nbhd) row = row % rows * entries * heads + row / rows;
+  else row = (row / rows / heads * rows + row % rows) * heads + row / rows % heads;
   return static_cast<std::size_t>(row * dv);
+}
+
+bool shapes::is_inside_out() const noexcept {
+  return packed_ ? order_ == axis_order::thd : order_ == axis_order::bnhd || order_ == axis_order::nbhd;
 }
 
 shapes shapes::in_file() const {
   shapes shape = *this;
   bool const by_token = order_ == axis_order::thd && packed_;
-  if (by_token || (order_ == axis_order::bnhd && !packed_)) std::swap(shape.of[o][1], shape.of[o][2]);
+  if (is_inside_out()) {
+    std::vector<std::int64_t>& axes = shape.of[o];
+    std::swap(axes[axes.size() - 3], axes[axes.size() - 2]);
+    if (order_ == axis_order::nbhd && axes.size() == 4) std::swap(axes[0], axes[1]);
+  }
   if (by_token) shape.of[o].erase(shape.of[o].begin()), shape.of[lse].erase(shape.of[lse].begin());
   return shape;
 }

@@ -33,6 +33,8 @@ struct shapes {
   shapes in_file() const;
 
  private:
+  bool is_inside_out() const noexcept;  ///< does a file have the heads inside the rows?
+
   axis_order order_;
   bool packed_;
 };

@@ -10,6 +10,7 @@
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/domain/size_word.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/terminal.hpp"
 #include "audit/program/usage_words.hpp"
@@ -23,6 +24,7 @@ namespace {
 struct audit_arguments {
   audit_options options;
   judging_options judging;
+  file_options file;
   std::vector<std::string> kernels{"builtin"}, only, allowed;
   std::optional<std::uint64_t> seed;
   std::optional<int> channel;
@@ -43,6 +45,13 @@ std::optional<shard> parse_shard(std::string const& text) {
 int run(audit_arguments& arguments) {
   audit_options& audit = arguments.options;
   if (auto why = arguments.judging.read()) return usage_error(why->message());
+  flag_overrides none;
+  if (auto why = arguments.file.read(none)) return usage_error(why->message());
+  audit.replay_words = arguments.file.words();
+  if (!audit.replay_words.empty() && !audit.replay)
+    return usage_error(
+        "--layout, --kv-layout and --names: say how the file of --replay is read; a kernel gets strides, and "
+        "--domain says which calls it takes");
   audit.claim = arguments.judging.claim() ? arguments.judging.claim() : find_contract("f32");
   audit.contract_argument = arguments.judging.claim() ? arguments.judging.contract_argument() : audit.claim->name;
   audit.seed = arguments.seed ? *arguments.seed : random_seed();
@@ -155,6 +164,7 @@ action audit_command(CLI::App& command) {
       ->type_name("MINUTES");
   command.add_option("--replay", audit.replay, "ask the problems of this file instead of generated ones")
       ->type_name("FILE");
+  arguments->file.declare(command, "the file of --replay");
   command.add_option("--findings", audit.findings, "folder for the shrunk inputs of findings")->capture_default_str();
   command.add_option("--shard", arguments->part, "ask the i-th of n parts of the cases; needs --seed")
       ->type_name("i/n");

@@ -1,11 +1,14 @@
 // attest gen: writes the audit's inputs, for a kernel that runs elsewhere.
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 
 #include <fmt/format.h>
 
 #include "audit/contract/contract_file.hpp"
+#include "audit/files/axis_orders.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/outputs.hpp"
 #include "audit/program/usage_words.hpp"
 #include "audit/session/run_gen.hpp"
@@ -42,9 +45,8 @@ int run(gen_arguments& arguments) {
   cases.seed = arguments.seed ? *arguments.seed : random_seed();
   cases.only = {arguments.only.begin(), arguments.only.end()};
   if (auto why = read_domain(arguments.domain, cases)) return usage_error(why->message());
-  arguments.options.order = arguments.layout == "bnhd"  ? axis_order::bnhd
-                            : arguments.layout == "thd" ? axis_order::thd
-                                                        : axis_order::bhnd;
+  auto const order = std::ranges::find(axis_orders, order_word(arguments.layout));
+  arguments.options.order = static_cast<axis_order>(order - axis_orders.begin());
   std::vector<std::filesystem::path> inputs;
   if (!find_contract(arguments.contract)) inputs.emplace_back(arguments.contract);
   auto const output = outputs::open({{"--out", arguments.out}}, inputs);
@@ -89,8 +91,9 @@ action gen_command(CLI::App& command) {
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}));
   command
       .add_option("--layout", arguments->layout,
-                  "axes of q, k and v in the file: bhnd, bnhd, or thd for what is packed")
-      ->check(one_of({"bhnd", "bnhd", "thd"}))
+                  "axes of q, k and v in the file: bhnd, bnhd, nbhd, or thd for what is packed; also bshd, sbhd, …")
+      ->check(is_order({axis_orders.begin(), axis_orders.end()}))
+      ->type_name("LAYOUT")
       ->capture_default_str();
   return [arguments] { return run(*arguments); };
 }

@@ -2,6 +2,7 @@
 #include <tbb/global_control.h>
 
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/program/terminal.hpp"
@@ -13,6 +14,7 @@ namespace {
 struct verify_arguments {
   verify_options options;
   judging_options judging;
+  file_options file;
   std::string inputs, outputs;
   std::vector<std::string> only;
   std::optional<std::size_t> jobs;
@@ -21,6 +23,8 @@ struct verify_arguments {
 int run(verify_arguments& arguments) {
   verify_options& verify = arguments.options;
   if (auto why = arguments.judging.read()) return usage_error(why->message());
+  if (auto why = arguments.file.read(verify.flags)) return usage_error(why->message());
+  verify.words = arguments.file.words();
   verify.inputs = arguments.inputs;
   if (!arguments.outputs.empty()) verify.outputs = arguments.outputs;
   verify.claim = arguments.judging.claim();
@@ -56,6 +60,8 @@ action verify_command(CLI::App& command) {
       ->type_name("SECONDS");
   command.add_option("--findings", arguments->options.findings, "folder for the cases of findings, a file each")
       ->capture_default_str();
+  arguments->file.declare(command, "the file");
+  arguments->file.declare_causal(command);
   declare_parameter_options(command, arguments->options.flags);
   arguments->judging.declare(command);
   return [arguments] { return run(*arguments); };

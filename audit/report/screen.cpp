@@ -201,6 +201,9 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   for (observation const& said : kernel_report.observations)
     if (said.sentence.starts_with("findings: ") || said.sentence.starts_with("a finding could not be saved"))
       rows.add("not saved", said.sentence, 4);
+  for (observation const& said : kernel_report.observations)
+    if (said.sentence.starts_with("ignored: ") && said.sentence.find(": --") != std::string::npos)
+      rows.add("ignored", said.sentence.substr(std::string_view("ignored: ").size()));
   if (facts.builds.size() > 1)
     rows.add("builds", fmt::format("{} builds of the kernel, which --same-kernel takes for one: {}",
                                    facts.builds.size(), fmt::join(facts.builds, "; ")));

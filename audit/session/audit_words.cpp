@@ -15,7 +15,7 @@ std::string text_of(audit_options const& options) {
     text += fmt::format(" --require-support {}", fmt::join(options.required_support, ","));
   if (options.domain) text += fmt::format(" --domain {}", shell_word(options.domain->text()));
   if (options.strict_refusals) text += " --refusals strict";
-  if (options.replay) text += fmt::format(" --replay {}", options.replay->native());
+  if (options.replay) text += fmt::format(" --replay {}{}", options.replay->native(), options.replay_words.options());
   if (options.draws) text += fmt::format(" --draws {}", *options.draws);
   if (options.draw_products) text += fmt::format(" --draw-products {}", *options.draw_products);
   return text;
@@ -25,7 +25,7 @@ findings_run run_of(audit_options const& options) {
   findings_run of;
   of.run =
       fmt::format("audit --kernel {} --contract {}", shell_word(options.kernel), shell_word(options.contract_argument));
-  if (options.replay) of.single = " --replay " + shell_word(options.replay->native());
+  if (options.replay) of.single = " --replay " + shell_word(options.replay->native()) + options.replay_words.options();
   else if (!options.only.empty()) of.single = fmt::format(" --only {}", fmt::join(options.only, ","));
   if (!options.part) return of;
   of.shard = options.part->index;

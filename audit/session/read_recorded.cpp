@@ -1,12 +1,14 @@
 #include "audit/session/read_recorded.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "audit/cases/case.hpp"
+#include "audit/files/foreign_names.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -22,8 +24,15 @@ using problem::error_code;
 problem::result<problem_file> read_recorded(verify_options const& options) {
   auto file = read_safetensors(options.inputs);
   if (!file) return file.why();
+  std::vector<std::string> notes;
+  std::set<std::string> found;
+  if (auto why = apply(options.words, file.value(), notes, found)) return *std::move(why);
+  if (!options.outputs)
+    if (auto why = unfound_name(options.words, found, file.value())) return *std::move(why);
   auto const dropped = options.outputs ? drop_outputs(file.value(), options.operators) : dropped_outputs{};
   auto recorded = problem_file_of(file.value(), options.flags, options.operators);
+  if (recorded) recorded.value().foreign_o = foreign_o(file.value());
+  if (recorded) std::ranges::copy(notes, std::back_inserter(recorded.value().notes));
   if (!options.outputs) return recorded;
   if (!recorded) {  // of two files, it is the first
     error why = recorded.why();
@@ -34,8 +43,12 @@ problem::result<problem_file> read_recorded(verify_options const& options) {
     recorded.value().notes.push_back(
         fmt::format("outputs of the first file are not judged: {}{}", dropped.outputs,
                     dropped.statuses > 0 ? fmt::format(", and its attest.status of {} calls", dropped.statuses) : ""));
-  auto const outputs = read_safetensors(*options.outputs);
+  auto outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
+  notes.clear();  // they are those of the first file
+  if (auto why = apply(options.words, outputs.value(), notes, found)) return *std::move(why);
+  if (auto why = unfound_name(options.words, found, outputs.value())) return *std::move(why);
+  recorded.value().foreign_o = foreign_o(outputs.value());
   return with_outputs(std::move(recorded).value(), outputs.value(), options.operators);
 }
 

@@ -18,6 +18,7 @@
 #include "audit/judge/wider_claims.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/rows_of_parts.hpp"
+#include "audit/session/other_layout.hpp"
 #include "audit/session/read_recorded.hpp"
 #include "audit/session/save_recorded.hpp"
 #include "audit/session/take_recorded.hpp"
@@ -41,6 +42,7 @@ std::string reproducer(verify_options const& options, contract const& claim) {
     if (flag != options.flags.end() && flag->second)
       text += fmt::format(" --{}={}", parameter.name, shell_word(*flag->second));
   });
+  text += options.words.options();
   if (!options.only.empty()) text += " --only " + shell_word(fmt::format("{}", fmt::join(options.only, ",")));
   return text + (options.reproducible ? " --reproducible" : "");
 }
@@ -85,6 +87,14 @@ void add_unprepared(std::map<std::string, std::vector<std::string>> const& by_re
                                           fmt::join(shown, ", "), cases.size() > named ? ", …" : ""),
                               why});
   }
+}
+
+/// "the file has no o (it has 'output'): --names o=output"
+std::string remedy_of_missing(output_kind needed, std::string const& foreign_o) {
+  std::string const name = name_of(needed);
+  if (needed == output_kind::o && !foreign_o.empty())
+    return fmt::format("the file has no {0} (it has '{1}'): --names {0}={1}", name, foreign_o);
+  return fmt::format("the file has no {0}: store the kernel's answer as {0}, or name a second file that has it", name);
 }
 
 /// "x.o: there is no recorded output, nothing to judge".
@@ -146,6 +156,7 @@ problem::result<report> run_verify(verify_options const& options) {
   std::ranges::move(sentences_of_ignored(recorded.value()), std::back_inserter(kernel_report.observations));
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   std::ranges::move(unjudged_weights(recorded.value()), std::back_inserter(kernel_report.not_asked));
+  std::string const foreign_o = recorded.value().foreign_o;
   auto cases = cases_of(std::move(recorded).value());
   if (!cases) return cases.why();
   if (auto why = names_fault("--waive", options.waived, cases.value())) return *std::move(why);
@@ -164,6 +175,9 @@ problem::result<report> run_verify(verify_options const& options) {
   std::map<std::string, std::vector<std::string>> unprepared;
   std::map<std::string, wider_claims> wider;  // by the name of the claim
   std::set<std::string> merges_under;         // presets that the claim implies for merges
+  std::optional<other_reading> reading;       // of all failing cases so far
+  std::int64_t read_otherwise = 0;
+  std::string missing;  // what to do about the first case without an answer
   std::int64_t number = 0;
   auto const all = static_cast<std::int64_t>(cases.value().size());
   for (recorded_case& entry : cases.value()) {
@@ -202,7 +216,13 @@ problem::result<report> run_verify(verify_options const& options) {
                         take_recorded(entry, claim, found, endings);
                         judge_again_if_wrong(entry, {.claim = &claim, .reproducible = options.reproducible},
                                              options.claim ? *options.claim : claim, wider, found);
-                        if (found.judged.failed > 0) tell_other_order(entry, claim, found);
+                        if (found.judged.failed == 0) return;
+                        tell_other_order(entry, claim, found);
+                        auto const again = right_reading(entry, claim);
+                        if (!again) return;
+                        for (violation& wrong : found.judged.violations) wrong.sentence += clause_of(*again);
+                        if (!reading) reading = again;
+                        if (reading->words == again->words) ++read_otherwise;
                       });
     if (cut) stopped = why_to_stop(options), found.inside.reset();
     if (std::string const why = not_prepared(entry); !why.empty()) unprepared[why].push_back(kernel_case.full_name());
@@ -211,6 +231,7 @@ problem::result<report> run_verify(verify_options const& options) {
       if (!generated) {
         complete = false;
         collect.add_unanswered(kernel_case.name);
+        if (missing.empty()) missing = remedy_of_missing(entry.input.problem.draft().of->gives.front(), foreign_o);
         kernel_report.observations.push_back(words_of_missing(entry));
       }
     }
@@ -235,7 +256,13 @@ problem::result<report> run_verify(verify_options const& options) {
                  : !any           ? "there is no recorded output"
                  : none_plain     ? fmt::format("none of its {} plain problems has outputs", plain.asked)
                                   : "");
-  if (collect.refuted() && stopped != interrupted)
+  if (kernel_report.verdict == verdict::undecided && !any && !missing.empty())
+    kernel_report.undecided_because = missing;
+  else if (kernel_report.verdict == verdict::undecided && !missing.empty())
+    kernel_report.undecided_because += "; " + missing;
+  if (collect.refuted() && reading && read_otherwise == std::ssize(kernel_report.failing))
+    kernel_report.cause = cause_of(*reading, read_otherwise);
+  else if (collect.refuted() && stopped != interrupted)
     name_recorded_cause(
         cases.value(), [&](audit_case const& of) { return contract_of(options.claim, of.problem); },
         std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop(options).empty(); },

@@ -42,13 +42,10 @@ class recorded_files {
  public:
   explicit recorded_files(verify_options const& options) : options_(options) {
     auto inputs = read_safetensors(options.inputs);
-    if (!inputs) why = inputs.why();
-    else inputs_ = std::move(inputs).value();
+    take(std::move(inputs), inputs_);
     if (why || !options.outputs) return;
     drop_outputs(inputs_, options.operators);
-    auto outputs = read_safetensors(*options.outputs);
-    if (!outputs) why = outputs.why();
-    else outputs_ = std::move(outputs).value();
+    take(read_safetensors(*options.outputs), outputs_);
   }
 
   std::optional<problem::error> why;  ///< they cannot be read
@@ -77,6 +74,17 @@ class recorded_files {
   }
 
  private:
+  void take(problem::result<safetensors_file> read, safetensors_file& to) {
+    if (!read) {
+      why = read.why();
+      return;
+    }
+    to = std::move(read).value();
+    std::vector<std::string> notes;
+    std::set<std::string> found;
+    why = apply(options_.words, to, notes, found);
+  }
+
   verify_options const& options_;
   safetensors_file inputs_, outputs_;
 };
@@ -84,7 +92,8 @@ class recorded_files {
 /// Do the inputs hold only this case, so that their file replays it?
 bool is_alone(verify_options const& options, std::vector<recorded_case> const& cases) {
   bool const no_flag = std::ranges::none_of(options.flags, [](auto const& flag) { return flag.second.has_value(); });
-  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag && can_be_read_again(options.inputs);
+  return cases.size() == 1 && options.only.empty() && !options.outputs && no_flag && options.words.empty() &&
+         can_be_read_again(options.inputs);
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ std::string audit_session::reproducer(audit_case const& kernel_case) const {
   std::string text = fmt::format("attest audit --kernel {} --contract {}", shell_word(options_.kernel),
                                  shell_word(options_.contract_argument));
   if (options_.replay)
-    text += fmt::format(" --replay {} --only {}", shell_word(options_.replay->native()),
-                        shell_word(kernel_case.full_name()));
+    text += fmt::format(" --replay {}{} --only {}", shell_word(options_.replay->native()),
+                        options_.replay_words.options(), shell_word(kernel_case.full_name()));
   else
     text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
                         options_.quick ? " --quick" : "");

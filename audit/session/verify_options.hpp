@@ -9,6 +9,7 @@
 
 #include "audit/asking/options.hpp"
 #include "audit/contract/contract.hpp"
+#include "audit/files/file_words.hpp"
 #include "audit/files/problem_file.hpp"
 #include "audit/files/tensor_group.hpp"
 #include "audit/report/report.hpp"
@@ -21,6 +22,7 @@ struct verify_options {
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
   std::string contract_argument;
   flag_overrides flags;  ///< parameters that replace the file's
+  file_words words;      ///< the names and the order of axes of both files
   names only;            ///< names of checks, CHECK/CASE or prefixes; empty: all
   names waived;
   bool reproducible = false, fail_fast = false;

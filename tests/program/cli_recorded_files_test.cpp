@@ -214,9 +214,9 @@ for at, name in enumerate("qkv"): t[name] = ["F32", [1, 3, 3, 2], numbers(at + 2
   outcome const other = edit("swap(\"o\")\nmeta[\"attest.layout\"] = \"bnhd\"");
   CHECK(other.status == 2);
   CHECK(has(other.err, "attest.layout: is 'bnhd' beside the outputs and 'bhnd' beside the inputs"));
-  outcome const unknown = edit("meta[\"attest.layout\"] = \"sbhd\"");
+  outcome const unknown = edit("meta[\"attest.layout\"] = \"hbnd\"");
   CHECK(unknown.status == 2);
-  CHECK(has(unknown.err, "attest.layout: is 'sbhd', expected bhnd or bnhd or thd"));
+  CHECK(has(unknown.err, "attest.layout: is 'hbnd', expected bhnd or bnhd or thd or nbhd"));
 }
 
 TEST_CASE("beside a second file, outputs and statuses of the first are not judged", "[unit]") {

@@ -138,7 +138,8 @@ TEST_CASE("an output of a wrong shape or type is left out, and the rest of the f
   };
   CHECK(left_out("o", "F32", {2, 4}) == "shape is [2, 4], expected [2, 5]");
   CHECK(left_out("o", "I64", {2, 5}) == "dtype is I64, expected F32, F64, F16 or BF16");
-  CHECK(left_out("o", "F64", {2, 5}) == "element type is f64, expected f32");
+  CHECK(left_out("o", "F64", {2, 5}) ==
+        "element type is f64, expected f32; o has the type of its inputs: store it in F32");
   CHECK(left_out("o", "F32", {}) == "rank is 0, expected 2, 3 or 4");
   CHECK(left_out("lse", "F32", {3}) == "shape is [3], expected [2]");
   CHECK(left_out("lse", "F64", {2}) == "element type is f64, expected f32");
@@ -174,8 +175,8 @@ TEST_CASE("an O in [b, n, h, d] is known as one", "[unit]") {
 }
 
 TEST_CASE("a file may have its heads inside: layout bnhd", "[unit]") {
-  CHECK(refusal(with_heads(true).key("attest.layout", "bnhd").key("attest.layout", "sbhd")) ==
-        "attest.layout: is 'sbhd', expected bhnd or bnhd or thd");
+  CHECK(refusal(with_heads(true).key("attest.layout", "bnhd").key("attest.layout", "hbnd")) ==
+        "attest.layout: is 'hbnd', expected bhnd or bnhd or thd or nbhd (bhsd, bshd and sbhd are known, too)");
   auto const read = problem_file_of(with_heads(true).key("attest.layout", "bnhd").file);
   REQUIRE(read);
   auto const& only = read.value().problems.at(0);
@@ -225,7 +226,8 @@ TEST_CASE("metadata that are nearly parameters are listed as ignored", "[unit]")
   builder.key("x.attest.status", "hung").key("is_causal", "true").key("x.scal", "1").key("y.scale", "1");
   auto const read = problem_file_of(builder.file);
   REQUIRE(read);
-  CHECK(read.value().ignored == std::vector<std::string>{"metadata 'is_causal', which is 'right: 0' here",
+  CHECK(read.value().ignored == std::vector<std::string>{"metadata 'is_causal', which is 'right: 0' here: --causal "
+                                                         "top-left or --causal bottom-right",
                                                          "metadata 'x.scal', did you mean 'scale'?",
                                                          "metadata 'y.scale', of which there is no problem"});
 }
