@@ -94,7 +94,8 @@ class search {
     for (candidate* const each : chosen) explained = united(std::move(explained), each->explains);
     for (candidate const* const each : chosen)
       (whole ? cause.mistakes : cause.partly)
-          .push_back({each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted});
+          .push_back({each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted,
+                      each->hypothesis ? each->hypothesis->accepted : std::vector<std::string>()});
     std::vector<std::pair<std::int64_t, std::string>> left;
     for (std::size_t at = 0; at < tried_.size(); ++at)
       if (!explained[at]) left.emplace_back(tried_[at]->number, tried_[at]->full_name());

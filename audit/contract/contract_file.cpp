@@ -223,14 +223,6 @@ problem::result<contract> read_contract(std::filesystem::path const& path) {
   return why;
 }
 
-problem::result<contract> contract_named(std::string const& argument) {
-  if (contract const* const preset = find_contract(argument)) return *preset;
-  if (argument.ends_with(".json") || argument.find('/') != argument.npos) return read_contract(argument);
-  return error{error_code::bad_value, "",
-               fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json",
-                           printable(argument), did_you_mean(argument, preset_names()))};
-}
-
 std::vector<std::string> relaxed(conventions const& how) {
   struct {
     std::vector<std::string> found{};

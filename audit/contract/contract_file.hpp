@@ -9,8 +9,10 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "audit/contract/contract.hpp"
 #include "problem/result.hpp"
@@ -29,7 +31,22 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
 /// Reads one contract from a file. The argument of an error begins with the path.
 problem::result<contract> read_contract(std::filesystem::path const& path);
 
-/// The contract that `--contract ARGUMENT` names: a file if ARGUMENT ends with '.json' or has a '/', else a preset.
+/// The contract that `--contract ARGUMENT` names: a preset, the name of a ready contract, a file if ARGUMENT ends with
+/// '.json' or has a '/', or the JSON itself, which begins with '{'. Behind each of them may stand +FIELD=WORD: the
+/// convention that it has instead of its own.
 problem::result<contract> contract_named(std::string const& argument);
+
+/// The path in an ARGUMENT that names a file by its path.
+std::optional<std::filesystem::path> contract_path(std::string const& argument);
+
+/// The contract files that come with the program, by their names. Empty if their folder is not there.
+std::vector<contract> ready_contracts();
+
+/// Gives the contract the convention "lse_base=2", and its name "+lse_base=2" if it had another one. The error names
+/// `option`.
+std::optional<problem::error> accept(contract& claim, std::string const& convention, char const* option);
+
+/// The conventions that `change` sets, whatever they were: "lse_base=2".
+std::vector<std::string> conventions_set_by(void (*change)(conventions&));
 
 }  // namespace attest::audit

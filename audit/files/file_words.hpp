@@ -26,8 +26,8 @@ struct file_words {
 /// Reads "q=query". The error names --names.
 problem::result<std::pair<std::string, std::string>> name_pair(std::string const& text);
 
-/// Renames the tensors of the file, and lets the layouts of the words replace those of its metadata. The notes say
-/// which keys they replace, and `found` takes each NAME that the file has.
+/// Renames the tensors of the file, and puts the layouts of the words in place of the layouts in its metadata. The notes
+/// say which keys they replace, and `found` takes each NAME that the file has.
 /// Ensures   an error if a tensor of the file has the new name already
 std::optional<problem::error> apply(file_words const& words, safetensors_file& file, std::vector<std::string>& notes,
                                     std::set<std::string>& found);

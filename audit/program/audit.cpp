@@ -44,7 +44,7 @@ std::optional<shard> parse_shard(std::string const& text) {
 
 int run(audit_arguments& arguments) {
   audit_options& audit = arguments.options;
-  if (auto why = arguments.judging.read()) return usage_error(why->message());
+  if (auto why = arguments.judging.read("f32")) return usage_error(why->message());
   flag_overrides none;
   if (auto why = arguments.file.read(none)) return usage_error(why->message());
   audit.replay_words = arguments.file.words();

@@ -12,6 +12,7 @@
 #include "audit/program/outputs.hpp"
 #include "audit/program/usage_words.hpp"
 #include "audit/report/version.hpp"
+#include "audit/support/output_file.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
 #include "audit/support/words.hpp"
@@ -48,6 +49,8 @@ constexpr command commands[]{
      "Example: attest audit --seed 7 --shard 1/2 --json 1.json   (and 2/2 on another machine), then\n"
      "         attest merge 1.json 2.json",
      merge_command},
+    {"why", "what a class of findings means, what causes it, and what to do", "Example: attest why causal-alignment",
+     why_command},
     {"describe", "the manual page, or what a shell completes", "Example: attest describe bash", describe_command},
 };
 
@@ -139,6 +142,8 @@ CLI::Validator real_between(double least, double most) {
 }
 
 int usage_error(std::string const& message) {
+  // Whoever closed the pipe, such as `| head -1`, has what was wanted.
+  if (message.ends_with(reader_gone) && message.find("; ") == message.npos) return usage;
   fmt::print(stderr, "attest: {}\n", printable(message, 10'000));
   return usage;
 }

@@ -35,6 +35,7 @@ action vectors_command(CLI::App& command);
 action list_command(CLI::App& command);
 action explain_command(CLI::App& command);
 action merge_command(CLI::App& command);
+action why_command(CLI::App& command);
 action describe_command(CLI::App& command);
 
 /// Prints the message to standard error and returns the exit status `usage`.

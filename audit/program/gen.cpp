@@ -48,7 +48,7 @@ int run(gen_arguments& arguments) {
   auto const order = std::ranges::find(axis_orders, order_word(arguments.layout));
   arguments.options.order = static_cast<axis_order>(order - axis_orders.begin());
   std::vector<std::filesystem::path> inputs;
-  if (!find_contract(arguments.contract)) inputs.emplace_back(arguments.contract);
+  if (auto path = contract_path(arguments.contract)) inputs.push_back(*std::move(path));
   auto const output = outputs::open({{"--out", arguments.out}}, inputs);
   if (!output) return usage_error(output.why().message());
   auto const written = run_gen(arguments.options);

@@ -86,7 +86,10 @@ std::string instead_of_class(std::string const& token, bug_class named) {
 
 void judging_options::declare(CLI::App& command) {
   command.add_option("--contract", contract_,
-                     "what the kernel claims: a name of `attest list contracts`, or FILE.json");
+                     "what the kernel claims: a name of `attest list contracts`, FILE.json, or {\"from\": …}");
+  command.add_option("--accept", accepted_, "a convention instead of the contract's own, such as lse_base=2")
+      ->delimiter(',')
+      ->type_name("FIELD=WORD,…");
   command.add_option("--waive", waived_, "list findings of these checks or CHECK/CASE names without refuting")
       ->delimiter(',')
       ->type_name("NAME,…");
@@ -97,20 +100,29 @@ void judging_options::declare(CLI::App& command) {
   files_.declare(command);
 }
 
-std::optional<error> judging_options::read() {
+std::optional<error> judging_options::read(std::string const& usual) {
   for (std::string const& name : waived_)
     if (auto const named = bug_class_named(name); named && !find_check(name))
       return error{error_code::bad_value, "--waive", instead_of_class(name, *named)};
+  if (contract_.empty() && !accepted_.empty()) contract_ = usual;
+  if (contract_.empty() && !accepted_.empty())
+    return error{error_code::missing, "--accept",
+                 "changes a contract, and --contract is missing, such as --contract f32"};
   if (contract_.empty()) return std::nullopt;
   auto named = contract_named(contract_);
   if (!named) return error{named.why().code, "--contract", named.why().message()};
   claim_ = std::move(named).value();
+  for (std::string const& convention : accepted_) {
+    std::string const name = claim_->name;
+    if (auto why = accept(*claim_, convention, "--accept")) return why;
+    contract_ += claim_->name.substr(name.size());
+  }
   return std::nullopt;
 }
 
 std::optional<error> judging_options::open_files(std::vector<std::filesystem::path> inputs,
                                                  std::filesystem::path const& findings) {
-  if (claim_ && !find_contract(contract_)) inputs.emplace_back(contract_);
+  if (auto path = contract_path(contract_)) inputs.push_back(*std::move(path));
   if (auto why = files_.open(inputs)) return why;
   return findings.empty() ? std::nullopt : files_.folder_fault("--findings", findings);
 }

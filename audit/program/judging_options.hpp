@@ -49,8 +49,9 @@ class judging_options {
   /// Adds --contract, --waive, --outside and the options of report_files.
   void declare(CLI::App& command);
 
-  /// Reads the contract and refuses waived classes. An error names the option.
-  std::optional<problem::error> read();
+  /// Reads the contract and refuses waived classes. An error names the option. `usual` is the contract whose
+  /// conventions --accept changes if none is named; empty: one must be.
+  std::optional<problem::error> read(std::string const& usual = "");
 
   /// Finds and tries the files of the report, and the folder of findings if it is not empty. `inputs` are the files
   /// that the command reads in addition to the contract.
@@ -71,7 +72,7 @@ class judging_options {
 
  private:
   std::string contract_;
-  std::vector<std::string> waived_;
+  std::vector<std::string> waived_, accepted_;
   double outside_ = allowed_outside;
   std::optional<contract> claim_;
   report_files files_;

@@ -2,6 +2,7 @@
 // zoo.
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <map>
 
 #include <fmt/format.h>
@@ -30,6 +31,13 @@ struct line {
   std::string name, sentence;
 };
 
+/// The presets, then the ready contracts.
+std::vector<contract> all_contracts() {
+  std::vector<contract> all = contracts();
+  std::ranges::move(ready_contracts(), std::back_inserter(all));
+  return all;
+}
+
 problem::result<std::vector<line>> lines_of(std::string const& topic) {
   std::vector<line> lines;
   if (topic == "kernels") {
@@ -40,7 +48,7 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
                        fmt::format("the same, held to {}", set.word == "scalar" ? "plain code" : set.word)});
     lines.push_back({"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"});
   } else if (topic == "contracts") {
-    for (contract const& claim : contracts()) lines.push_back({claim.name, claim.sentence});
+    for (contract const& claim : all_contracts()) lines.push_back({claim.name, claim.sentence});
   } else if (topic == "checks") {
     for (check const& entry : checks())
       lines.push_back({std::string(entry.name),
@@ -52,7 +60,8 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
     for (audit_case const& kernel_case : generated_cases({})) lines.push_back({kernel_case.full_name(), ""});
     for (audit_case const& kernel_case : merge_cases({})) lines.push_back({kernel_case.full_name(), ""});
   } else {
-    for (std::string_view const token : bug_class_tokens) lines.push_back({std::string(token), ""});
+    for (bug_class_row const& row : bug_class_table)
+      lines.push_back({std::string(row.token), std::string(row.meaning)});
   }
   return lines;
 }
@@ -132,7 +141,7 @@ int run(list_arguments const& arguments) {
   if (!lines) return usage_error(lines.why().message());
   if (arguments.json && arguments.topic == "contracts") {  // each as a contract file
     auto array = nlohmann::ordered_json::array();
-    for (contract const& claim : contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
+    for (contract const& claim : all_contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
     return print(array.dump(2) + '\n');
   }
   if (arguments.json) {

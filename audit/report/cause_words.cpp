@@ -89,6 +89,17 @@ std::string sentence_of(named_cause const& cause) {
                      explained_inputs(cause), words_of(cause.mistakes));
 }
 
+std::vector<std::string> accepted_by(named_cause const& cause) {
+  if (cause.mistakes.size() != 1 || !cause.partly.empty() || cause.explains < cause.of) return {};
+  named_mistake const& mistake = cause.mistakes.front();
+  return mistake.contradicted == 0 ? mistake.accepted : std::vector<std::string>();
+}
+
+std::string accepting_words(named_cause const& cause) {
+  auto const accepted = accepted_by(cause);
+  return accepted.empty() ? "" : fmt::format("if that is meant: --accept {}", fmt::join(accepted, ","));
+}
+
 std::vector<std::string> lines_of(named_cause const& cause) {
   std::vector<std::string> lines{sentence_of(cause)};
   // Without a cause the condition is what names the line of code.
@@ -96,6 +107,7 @@ std::vector<std::string> lines_of(named_cause const& cause) {
   for (named_mistake const& mistake : cause.partly)
     lines.push_back(fmt::format("in {} of them the answers are also those of a kernel with this mistake: {}{}",
                                 grouped(mistake.explains), mistake.sentence, contradiction_of(mistake)));
+  if (auto words = accepting_words(cause); !words.empty()) lines.push_back(std::move(words));
   if ((cause.mistakes.empty() && cause.partly.empty()) || cause.unexplained.empty()) return lines;
   std::vector<std::string> const shown(
       cause.unexplained.begin(),
@@ -132,7 +144,7 @@ json cause_json(report const& of) {
           {"explains", of.cause->explains},       {"of", of.cause->of},
           {"failed", of.cause->failed},           {"hypotheses", list_of(of.cause->mistakes)},
           {"partial", list_of(of.cause->partly)}, {"unexplained", of.cause->unexplained},
-          {"seconds", of.cause->seconds}};
+          {"accept", accepted_by(*of.cause)},     {"seconds", of.cause->seconds}};
 }
 
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {

@@ -117,7 +117,7 @@ std::string takes_words(verdict_facts const& facts) {
     return fmt::format("{}, perhaps more: the search was cut short. --domain states it (docs/domain.md)",
                        facts.domain.empty() ? "every size that was asked" : facts.domain);
   if (!facts.domain.empty()) return facts.domain + "   (docs/domain.md)";
-  return facts.covered.empty() ? "" : "every size that was asked";
+  return facts.covered.calls.answered == 0 ? "" : "every size that was asked";
 }
 
 /// What was left out by the options and by the end of the time; what the kernel refuses has a row of its own.
@@ -133,7 +133,8 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
                                            plural(facts.inputs, "input")));
   if (of.cause) {
     constexpr std::size_t most = 3;
-    auto const lines = lines_of(*of.cause);
+    auto lines = lines_of(*of.cause);
+    std::erase(lines, accepting_words(*of.cause));  // the last row says it
     for (std::size_t n = 0; n < lines.size() && n < most; ++n) rows.add(n == 0 ? "cause" : "", lines[n]);
   }
   auto const first = std::ranges::find(of.findings, false, &finding::waived);
@@ -209,10 +210,21 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
                                    facts.builds.size(), fmt::join(facts.builds, "; ")));
   rows.add("left open", fmt::format("{}", fmt::join(kernel_report.relaxed, "; ")));
   rows.add("unprotected", fmt::format("{}", fmt::join(facts.missing_protections, "; ")));
+  if (auto const accepted = kernel_report.cause ? accepted_by(*kernel_report.cause) : std::vector<std::string>();
+      !accepted.empty())
+    rows.add("if meant", fmt::format("--accept {}", fmt::join(accepted, ",")));
   if (kernel_report.draws > 0 && facts.seed && kernel_report.draw_products > 0)
     rows.add("repeat exactly", fmt::format("--seed {} --draws {} --draw-products {}", *facts.seed, kernel_report.draws,
                                            kernel_report.draw_products));
   return rows.all();
+}
+
+std::string labelled_rows(std::span<std::pair<std::string_view, std::string_view> const> rows,
+                          screen_form const& form) {
+  constexpr std::size_t any_number = 100;
+  label_rows all(form);
+  for (auto const& [label, said] : rows) all.add(label, std::string(said), any_number);
+  return all.all();
 }
 
 std::string as_screen(std::span<report const> all, screen_form const& form) {

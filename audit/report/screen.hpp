@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "audit/report/report.hpp"
 
@@ -22,5 +24,8 @@ std::string as_screen(report const& kernel_report, screen_form const& form);
 
 /// The screens of several kernels, then a line for each of them.
 std::string as_screen(std::span<report const> all, screen_form const& form);
+
+/// Rows of a label and a text, as on the screen of a report. A row without a text is left out.
+std::string labelled_rows(std::span<std::pair<std::string_view, std::string_view> const> rows, screen_form const& form);
 
 }  // namespace attest::audit

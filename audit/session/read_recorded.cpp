@@ -45,7 +45,7 @@ problem::result<problem_file> read_recorded(verify_options const& options) {
                     dropped.statuses > 0 ? fmt::format(", and its attest.status of {} calls", dropped.statuses) : ""));
   auto outputs = read_safetensors(*options.outputs);
   if (!outputs) return outputs.why();
-  notes.clear();  // they are those of the first file
+  notes.clear();  // the first file has said them
   if (auto why = apply(options.words, outputs.value(), notes, found)) return *std::move(why);
   if (auto why = unfound_name(options.words, found, outputs.value())) return *std::move(why);
   recorded.value().foreign_o = foreign_o(outputs.value());

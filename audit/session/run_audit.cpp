@@ -35,6 +35,26 @@ audit_session::clock::time_point audit_session::cause_end() const {
   return end;
 }
 
+namespace {
+
+/// "float32" for "f32": the type as kernels' documents call it.
+std::string_view full_name(std::string_view type) {
+  constexpr std::pair<std::string_view, std::string_view> names[]{
+      {"f32", "float32"}, {"f64", "float64"}, {"f16", "float16"}, {"bf16", "bfloat16"}};
+  for (auto const& [token, name] : names)
+    if (token == type) return name;
+  return type;
+}
+
+/// Why an audit of a kernel that refuses everything is undecided, and what to do.
+std::string words_of_refusing(kernel_domain const& of, problem::element_type type) {
+  std::string const refused = fmt::format("the kernel refused every {} call", full_name(problem::name_of(type)));
+  if (of.other_type.empty()) return refused + "; `attest list kernels --kernel KERNEL` asks what it takes";
+  return fmt::format("{}; it answers {}: --contract {}", refused, full_name(of.other_type), of.other_type);
+}
+
+}  // namespace
+
 /// A check proves nothing if the kernel answered none of its cases.
 void audit_session::list_refused_checks() {
   for (check_result const& row : report_.checks) {
@@ -114,6 +134,9 @@ problem::result<report> run_audit(audit_options const& options) {
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
   audit_session running(options, plan.value(), kernel_report, std::move(domain.value().served));
   if (auto why = running.run()) return *std::move(why);
+  if (domain.value().refused_all && kernel_report.verdict == verdict::undecided &&
+      kernel_report.covered.calls.answered == 0)
+    kernel_report.undecided_because = words_of_refusing(domain.value(), options.claim->type);
   in_rows_of_parts(kernel_report);
   return kernel_report;
 }

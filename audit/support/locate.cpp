@@ -68,6 +68,13 @@ result<fs::path> locate_real_data() {
   return first_of("minilm_attention.safetensors", {"../share/attest/minilm_attention.safetensors"});
 }
 
+result<fs::path> locate_contracts() {
+  std::error_code ignored;
+  auto const folder = (program_folder() / "../share/attest/contracts").lexically_normal();
+  if (fs::is_directory(folder, ignored)) return folder;
+  return error{error_code::missing, "contracts", "was not found; looked at " + printable(folder.native(), 200)};
+}
+
 result<fs::path> locate_zoo() { return located_module("libattest_zoo.so", "attest_zoo"); }
 result<fs::path> locate_vectors() { return located_module("libattest_vectors.so", "attest_vectors"); }
 result<fs::path> locate_answers() { return located_module("libattest_answers.so", "attest_answers"); }

@@ -22,6 +22,9 @@ problem::result<std::filesystem::path> locate_builtin_kernel(std::string_view se
 /// The recorded tensors of a sentence encoder (audit/asking/real_data.cpp): in ../share/attest/ from this program.
 problem::result<std::filesystem::path> locate_real_data();
 
+/// The folder of the contract files that come with the program: ../share/attest/contracts/ from this program.
+problem::result<std::filesystem::path> locate_contracts();
+
 /// Next to this program, or in ../lib*/attest/ from there: libattest_zoo.so, the kernels of `attest selftest`,
 /// libattest_vectors.so, which `attest vectors` loads, and libattest_answers.so, which `attest solve`, `reference` and
 /// `explain` load.

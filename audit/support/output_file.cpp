@@ -87,7 +87,9 @@ std::optional<error> output_file::try_it() {
 
 std::optional<error> output_file::write(std::span<std::byte const> bytes) const {
   if (!stream_) return replace(bytes);
-  if (int const code = write_all(stream_->get(), bytes)) return fault("cannot be written: " + system_reason(code));
+  if (int const code = write_all(stream_->get(), bytes))
+    return fault(code == EPIPE && place_.descriptor == STDOUT_FILENO ? std::string(reader_gone)
+                                                                     : "cannot be written: " + system_reason(code));
   return std::nullopt;
 }
 

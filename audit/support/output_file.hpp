@@ -6,12 +6,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "audit/support/descriptor.hpp"
 #include "audit/support/file_place.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
+
+/// The reason if the reader of standard output has closed it.
+inline constexpr std::string_view reader_gone = "its reader is gone";
 
 /// The kind of the output decides how it is written:
 ///   a regular file, or nothing   a temporary file in its folder replaces it, with its mode and, if allowed, its owner.

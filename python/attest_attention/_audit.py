@@ -27,7 +27,7 @@ from ._progress import Progress
 from ._report import VERDICTS, Folder, NotWritten, Report, refuse_unwritable
 from ._signature import Options, name_of
 from ._tensor_file import tensor
-from ._words import among, contract_words, domain_text, listed, option_words, text_of
+from ._words import Contract, among, contract_words, domain_text, listed, option_words, text_of
 
 Words = Sequence[str | os.PathLike[str]]
 
@@ -47,7 +47,7 @@ def is_python(spec: str) -> bool:
 
 
 def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
-          contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
+          contract: Contract | None = None, dtype: str | None = None, device: str = "cpu",
           quick: bool = False, seed: int | None = None, draws: int | None = None, budget: float | None = None,
           only: str | Sequence[str] | None = None, domain: str | Mapping[str, Any] | None = None,
           jobs: int | None = None,
@@ -68,7 +68,8 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     refutes nothing. NotImplementedError and attest_attention.Unsupported say so of one call; any other exception is a
     finding.
 
-    contract  what the kernel claims: a preset, or a JSON file; without it the preset named like dtype, or f32
+    contract  what the kernel claims: a name of `attest list contracts`, a JSON file, or a dict
+              as such a file holds; without it the preset named like dtype, or f32
     dtype     f32, bf16, f16 or f64
     arrays    "numpy", "torch" or "jax": what the callable gets; without it by the module of the callable
     device    where torch's or JAX's arrays are, such as "cuda"

@@ -13,13 +13,14 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Union
 
 from . import _program
 from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line,
                       run, run_program)
+from ._words import Contract
 
 VERDICTS = ("certified", "undecided", "refuted")  # from good to bad
 MOST_DRAWS = 1_000_000_000
@@ -67,7 +68,7 @@ class Campaign:
 
 
 def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster: Any = None, *,
-             folder: Word = "attest-campaign", shards: int = 8, contract: Word = "f32", quick: bool = False,
+             folder: Word = "attest-campaign", shards: int = 8, contract: Contract = "f32", quick: bool = False,
              draws: int = 100, options: str | Iterable[str] = (), progress: Progress | None = None) -> Campaign:
     """Audits each kernel under each seed, in parts that run on the workers of a cluster.
 
@@ -77,7 +78,7 @@ def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster
     folder    where reports are kept. Workers must see it and the kernels under the same path. What is there is not
               asked again, so a campaign that was interrupted goes on where it was
     shards    the parts of each audit
-    contract  what the kernels claim: the name of a preset, or a file
+    contract  what the kernels claim: a name of `attest list contracts`, a file, or a dict as such a file holds
     draws     the drawn cases of each audit
     options   further words for `attest audit`, such as "--device" or "--allow", "read:/opt/driver"
 
@@ -148,7 +149,7 @@ def no_own_option(words: Iterable[str]) -> None:
             raise ValueError(f"options: {word} is what this function itself says; it has an argument for it, or no use")
 
 
-def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contract: Word, quick: bool, draws: int,
+def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contract: Contract, quick: bool, draws: int,
             options: Sequence[str]) -> dict[tuple[str, int], list[Task]]:
     """The tasks of each audit. Raises ValueError with the name of the argument that is wrong."""
     if not names:
@@ -177,11 +178,13 @@ def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contra
 
 def contract_of(contract: Any) -> tuple[str, str]:
     """What else than its word decides of a contract (the bytes of a file), and that word."""
-    word = path_of("contract", contract, "the name of a preset or a file")
+    if isinstance(contract, Mapping):
+        return "", json.dumps(contract)
+    word = path_of("contract", contract, "the name of a contract or a file")
     if Path(word).is_file():
         return digest_of(word), os.path.abspath(word)
     known = [entry["name"] for entry in json.loads(_program.run(["list", "contracts", "--json"]).stdout)]
-    if word not in known:
+    if word.partition("+")[0] not in known:
         raise ValueError(f"contract: {word!r} is neither a file nor one of {', '.join(known)}")
     return "", word
 

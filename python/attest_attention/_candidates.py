@@ -21,6 +21,7 @@ from ._campaign import (MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, c
 from ._candidates_page import page_of
 from ._shards import (Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
                       refuse_other_build, run_program)
+from ._words import Contract
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _line(candidate: Candidate, verdict: str, sentence: str, seconds: float) -> 
 
 
 def candidates(kernels: Word | Iterable[Word], cluster: Any = None, *, into: Word = "candidates.jsonl",
-               page: Word | None = "candidates.html", contract: Word = "f32", seed: int = 1, draws: int | None = None,
+               page: Word | None = "candidates.html", contract: Contract = "f32", seed: int = 1, draws: int | None = None,
                options: str | Iterable[str] = (), progress: Progress | None = None) -> list[dict[str, Any]]:
     """Judges each kernel with `--quick --fail-fast`, on the workers of a cluster.
 

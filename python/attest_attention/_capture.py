@@ -17,6 +17,7 @@ from ._problem import Problem
 from ._recorded import Recorded, Sample, copied, kind_of
 from ._report import Report
 from ._tensor_file import Tensor
+from ._words import Contract
 
 
 # The problems of a call, each with its inputs on the host.
@@ -87,7 +88,7 @@ class capture:  # noqa: N801  a function to its users
         tensors, metadata = self._file([record for record in self.calls if dtype in (None, record.dtype)])
         return Problem(tensors, metadata, dtype or types[0])
 
-    def verify(self, contract: str | os.PathLike[str] | None = None, *, dtype: str | None = None,
+    def verify(self, contract: Contract | None = None, *, dtype: str | None = None,
                **options: Any) -> Report:
         """Judges the recorded calls; further keywords are as for attest.verify (findings, waive, jobs, json, html,
         options).

@@ -19,7 +19,7 @@ from ._cases import Answers, answers_of, merge_answers_of
 from ._report import Report, _escaped
 from ._signature import Options
 from ._tensor_file import Array, Tensor
-from ._words import contract_words, option_words
+from ._words import Contract, contract_words, option_words
 
 Kernel = Callable[..., Any] | str
 
@@ -94,7 +94,7 @@ class Comparison:
 
 
 def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str, Kernel] | None = None,
-            contract: str | os.PathLike[str] | None = None, dtype: str | None = None, device: str = "cpu",
+            contract: Contract | None = None, dtype: str | None = None, device: str = "cpu",
             quick: bool = False, seed: int | None = None, draws: int | None = None,
             budget: float | None = None, only: str | list[str] | None = None, layout: str = "bhnd",
             arrays: str | None = None, size: str = "50 MB", progress: bool | None = None) -> Comparison:

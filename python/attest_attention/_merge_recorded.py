@@ -13,11 +13,11 @@ from ._reference import Reference, answer_of
 from ._report import Report
 from ._tensor_file import Tensor
 from ._verify import verify_problem
-from ._words import contract_words
+from ._words import Contract, contract_words
 
 
 def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *,
-                 contract: str | os.PathLike[str] | None = None, layout: str = "bhnd", **options: Any) -> Report:
+                 contract: Contract | None = None, layout: str = "bhnd", **options: Any) -> Report:
     """Judges the merge of partial results, each element under its derived bound.
 
     Shapes  o_parts [S, b, hq, n, dv] and lse_parts [S, b, hq, n], or S arrays each without the first axis; o [b, hq, n,
@@ -39,7 +39,7 @@ def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *,
     return verify_problem(_problem(o_parts, lse_parts, layout, {"o": o, "lse": lse}), contract=contract, **options)
 
 
-def reference_merge(o_parts: Any, lse_parts: Any, *, contract: str | os.PathLike[str] | None = None,
+def reference_merge(o_parts: Any, lse_parts: Any, *, contract: Contract | None = None,
                     layout: str = "bhnd") -> Reference:
     """(o, bound) of a merge of partial results: O, correctly rounded to the type of the parts, and the largest error
     that `contract` allows each element; also lse and lse_bound. The arguments are as for verify_merge.

@@ -17,7 +17,7 @@ from ._problem import Problem, problem
 from ._report import Report
 from ._tensor_file import Array, Tensor
 from ._verify import verify_problem
-from ._words import among, contract_words
+from ._words import Contract, among, contract_words
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -66,7 +66,7 @@ def _joined(of: Problem, answer: Mapping[str, Tensor], role: str) -> Tensor:
     return Tensor(np.concatenate(rows, axis=1 if role.startswith("lse") else 0), parts[0].dtype)
 
 
-def reference(q: Any, k: Any, v: Any, *, contract: str | os.PathLike[str] | None = None,
+def reference(q: Any, k: Any, v: Any, *, contract: Contract | None = None,
               **keywords: Unpack[Keywords]) -> Reference:
     """(o, bound): O = softmax(scale·Q·Kᵀ + bias, masked)·V, correctly rounded; the error that `contract` allows each
     element.
@@ -101,7 +101,7 @@ class AttentionError(AssertionError):
 
 
 def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights: Any = None,
-                     contract: str | os.PathLike[str] | None = None, most: int = 5,
+                     contract: Contract | None = None, most: int = 5,
                      **keywords: Unpack[Keywords]) -> Report:
     """Asserts that every element of o is within its bound; returns the report.
 

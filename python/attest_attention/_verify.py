@@ -10,7 +10,7 @@ from . import _tensor_file
 from ._audit import run_judging
 from ._problem import Problem, problem
 from ._report import Folder, NotWritten, Replay, Report
-from ._words import contract_words, listed, option_words, text_of
+from ._words import Contract, contract_words, listed, option_words, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None,
-           contract: str | os.PathLike[str] | None = None, findings: str | os.PathLike[str] | None = None,
+           contract: Contract | None = None, findings: str | os.PathLike[str] | None = None,
            waive: str | Sequence[str] = (), jobs: int | None = None, json: str | os.PathLike[str] | None = None,
            html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (),
            **keywords: Unpack[Keywords]) -> Report:
@@ -34,7 +34,8 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     Also    sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, kv_layout, block_mask, block_q, block_k,
             keep, dropout and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are
             one problem.
-    contract  a preset or a JSON file; without it the preset named like the type of q
+    contract  a name of `attest list contracts`, a JSON file, or a dict as such a file holds; without it the preset
+              named like the type of q
     findings  a folder for the case of each finding; without it none is written
 
     Raises ValueError or TypeError that names the argument, and an OSError whose `report` is the report where `json` or
@@ -51,7 +52,7 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
                           options=options)
 
 
-def verify_problem(recorded: Problem, *, contract: str | os.PathLike[str] | None,
+def verify_problem(recorded: Problem, *, contract: Contract | None,
                    findings: str | os.PathLike[str] | None = None, waive: str | Sequence[str] = (),
                    jobs: int | None = None, json: str | os.PathLike[str] | None = None,
                    html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (),

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Union
 
 from . import _program
 
@@ -40,25 +40,39 @@ def listed(words: Any, argument: str) -> list[str]:
     return [text_of(one, argument) for one in given]
 
 
+def _base(contract: str) -> str:
+    """The name of a contract without the conventions behind it: 'f32' of 'f32+lse_base=2'."""
+    return contract.partition("+")[0]
+
+
 @functools.cache
 def _types_of_presets() -> dict[str, str]:
     return {one["name"]: one["input"] for one in json.loads(_program.run(["list", "contracts", "--json"]).stdout)}
 
 
-def contract_words(contract: str | os.PathLike[str] | None, dtype: str | None,
-                   argument: str = "dtype") -> tuple[list[str], str]:
+# A name of `attest list contracts`, a JSON file, or what such a file holds.
+Contract = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+def contract_words(contract: Contract | None, dtype: str | None, argument: str = "dtype") -> tuple[list[str], str]:
     """The option that says the contract, and the element type of its inputs.
 
     Without a contract it is the preset named like the type. A file is named by its whole path: whoever repeats the
-    words may be in another folder. Raises ValueError where they contradict each other; `argument` is
+    words may be in another folder. A dict is what a contract file holds. Raises ValueError where they contradict each other; `argument` is
     what says the type.
     """
     if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
         raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")
     if contract is None:
         return ["--contract", dtype or "f32"], dtype or "f32"
-    said = text_of(contract, "contract", "the name of a preset or of a file")
-    known = _types_of_presets().get(said)
+    if isinstance(contract, Mapping):
+        said = json.dumps(contract)
+        known = contract.get("input") or _types_of_presets().get(_base(str(contract.get("from", ""))))
+        if known and dtype and known != dtype:
+            raise ValueError(f"{argument}: is {dtype}, but the inputs of the contract are {known}")
+        return ["--contract", said], known or dtype or "f32"
+    said = text_of(contract, "contract", "a name of `attest list contracts`, a file or a dict")
+    known = _types_of_presets().get(_base(said))
     word = said
     if known is None and Path(said).is_file():
         word = os.path.abspath(said)

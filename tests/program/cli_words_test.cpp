@@ -265,7 +265,7 @@ TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong 
     CHECK(names.insert(specimen["name"]).second);
     CHECK_FALSE(specimen["sentence"].get<std::string>().empty());
     if (specimen["class"] == "honest") CHECK(specimen["checks"].empty());
-    else CHECK(has(attest_classes, specimen["class"].get<std::string>() + '\n'));
+    else CHECK(has(attest_classes, specimen["class"].get<std::string>() + "  "));
   }
   std::string const text = attest("list zoo").out;
   CHECK(std::count(text.begin(), text.end(), '\n') == static_cast<std::ptrdiff_t>(listed.size()));
@@ -291,8 +291,56 @@ TEST_CASE("the classes are those of docs/known_failures.md, and the audit's own"
   CHECK(expected.size() == 26);
   std::istringstream listed(attest("list classes").out);
   std::set<std::string> known;
-  for (std::string line; std::getline(listed, line);) known.insert(line);
+  for (std::string line; std::getline(listed, line);) {
+    known.insert(line.substr(0, line.find(' ')));
+    CHECK(has(line, "  "));  // and a sentence
+  }
   CHECK(known == expected);
+}
+
+TEST_CASE("why says of every class its cause, its fix, where it shipped and a page", "[unit]") {
+  std::string const page = contents(ATTEST_TEST_DATA "/../../docs/known_failures.md");
+  for (auto const& entry : nlohmann::json::parse(attest("list classes --json").out)) {
+    std::string const name = entry["name"], sentence = entry["sentence"];
+    auto const said = nlohmann::json::parse(attest("why " + name + " --json").out);
+    INFO(name << said.dump(1));
+    CHECK_FALSE(sentence.empty());
+    CHECK(said["sentence"] == sentence);
+    for (char const* const key : {"cause", "fix"}) CHECK(said[key].get<std::string>().size() > 20);
+    CHECK(std::filesystem::exists(ATTEST_TEST_DATA "/../../" + said["page"].get<std::string>()));
+    // The audit's own classes have no row there.
+    std::string const seen = said["seen"];
+    std::istringstream lines(page);
+    for (std::string line; std::getline(lines, line) && !line.starts_with("| kind");) {
+      std::string const cell = line.substr(0, line.find(" |", 2));
+      bool const about = line.starts_with("| ") && (cell.starts_with("| " + name + ":") || cell == "| " + name ||
+                                                    has(cell + ",", " " + name + ","));
+      if (about) CHECK(line.ends_with("| " + seen + " |"));
+      else if (!seen.empty() && has(line, "| " + seen + " |")) CHECK(has(line, "head-mapping"));
+    }
+    CHECK(seen.empty() != has(page, "| " + seen + " |"));
+    outcome const text = attest("why " + name);
+    CHECK(text.out.starts_with(name + ": "));
+    CHECK(has(text.out, "\nusual cause    "));
+  }
+  check_refused("", {{"why causal-alinment",
+                      "no class of findings is called 'causal-alinment', did you mean "
+                      "'causal-alignment'?; see `attest list classes`"},
+                     {"why", "class is missing"}});
+}
+
+TEST_CASE("an audit that was refused every call says so, and what the kernel answers", "[unit]") {
+  std::string const audit = "audit --quick --draws 0 --seed 1 --findings '' --json - ";
+  for (auto const& [name, says] :
+       {std::pair("refuses", "the kernel refused every float32 call; `attest list kernels --kernel KERNEL` asks"),
+        std::pair("only_bf16", "the kernel refused every float32 call; it answers bfloat16: --contract bf16")}) {
+    auto const found = nlohmann::json::parse(attest(audit + kernel(name)).out);
+    INFO(found["undecided_because"]);
+    CHECK(found["verdict"] == "undecided");
+    CHECK(found["undecided_because"].get<std::string>().starts_with(says));
+    CHECK_FALSE(
+        has(shell(ATTEST_PROGRAM " audit --quick --draws 0 --seed 1 --findings ''" + kernel(name)).out, "takes "));
+  }
 }
 
 }  // namespace

@@ -81,9 +81,9 @@ def files(all_of: dict[str, Contract], read: dict[str, Contract], prefix: str) -
 def page(root: pathlib.Path, program: str) -> tuple[str, str]:
     """(the page as it is, as it should be)"""
     said = subprocess.run([program, "list", "contracts", "--json"], capture_output=True, text=True, check=True).stdout
-    all_of = {one["name"]: one for one in json.loads(said)}
     read = {path.stem: json.loads(path.read_text(encoding="utf-8"))
             for path in sorted((root / "contracts").glob("*.json"))}
+    all_of = {one["name"]: one for one in json.loads(said) if one["name"] not in read}
     shown: set[str] = set()
 
     def part(found: re.Match[str]) -> str:

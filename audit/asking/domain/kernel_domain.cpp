@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/asking/domain/domain_questions.hpp"
 #include "audit/asking/domain/find_domain.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/families/merges.hpp"
@@ -46,6 +47,21 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
   return says;
 }
 
+/// The element type of a plain call that a kernel answers which refuses this one; empty if it answers none.
+std::string other_type_of(kernel_session& kernel, problem::element_type refused, std::uint64_t seed,
+                          interruption const& when) {
+  for (problem::element_row const& row : problem::floating_rows) {
+    if (row.type == refused) continue;
+    domain_questions ask(kernel, default_contract(row.type), seed, when);
+    ask.begin_step(1);
+    for (std::int64_t const d : {64, 128})
+      for (std::int64_t const n : {64, 128, 256})
+        for (band_form const band : {band_form::none, band_form::bottom_right})
+          if (ask.takes({{1, 2, 2, n, n, d, d}, band})) return std::string(row.name);
+  }
+  return "";
+}
+
 constexpr std::size_t most_wrong = 8;
 
 /// The smallest of these calls: more of them would say the same.
@@ -70,6 +86,9 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
   if (died && !options.only.empty() && !options.only.contains("domain"))
     of = kernel_domain{{}, domain_origin::found, of.cut_short};
+  domain_answers const& met = found.answers;
+  of.refused_all = met.asked > 0 && met.answered == 0 && met.failed.empty() && !died && !met.cut_short;
+  if (of.refused_all) of.other_type = other_type_of(kernel.value(), options.claim->type, options.seed, when);
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;

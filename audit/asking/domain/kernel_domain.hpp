@@ -21,6 +21,8 @@ struct kernel_domain {
   /// of the kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};
   std::vector<std::string> says{};  ///< sentences for the report
+  bool refused_all = false;         ///< every call of the search was refused, and none ended otherwise
+  std::string other_type{};  ///< then: the element type of a plain call that it answers, "bf16"; empty if there is none
   /// The session of the search with a kernel that another process serves: that process serves one session.
   std::optional<kernel_session> served{};
 };

@@ -61,6 +61,7 @@ struct hypothesis {
   double threshold = 0;  ///< of precision_scope::fitted
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
+  std::vector<std::string> accepted{};  ///< of a convention: the words of --accept that make it no mistake
 };
 
 /// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "audit/cause/hypotheses/changes.hpp"
+#include "audit/contract/contract_file.hpp"
 #include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
@@ -45,6 +46,7 @@ std::vector<answered_call> divides_nothing(answered_call const& call, answered_c
 void add_hypotheses_of_conventions(hypothesis_list& to) {
   auto const add = [&](std::string name, std::string sentence, void (*change)(conventions&)) {
     to.push_back({std::move(name), std::move(sentence), hypothesis_kind::convention, follows(change)});
+    to.back().accepted = conventions_set_by(change);
   };
   using row = conventions::row;
   add("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",

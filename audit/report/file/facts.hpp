@@ -122,7 +122,7 @@ void visit(Archive& facts, failing_case& of) {
 template <class Archive>
 void visit(Archive& facts, named_mistake& of) {
   facts("name", of.name), facts("sentence", of.sentence), facts("explains", of.explains);
-  facts("tried_passing", of.tried_passing), facts("contradicted", of.contradicted);
+  facts("tried_passing", of.tried_passing), facts("contradicted", of.contradicted), facts("accepted", of.accepted);
 }
 
 template <class Archive>
