@@ -38,12 +38,9 @@ struct replayed_file {
 };
 
 result<replayed_file> replayed_cases(audit_options const& options) {
-  auto file = read_safetensors(*options.replay);
-  if (!file) return file.why();
   std::vector<std::string> notes;
-  std::set<std::string> found;
-  if (auto why = apply(options.replay_words, file.value(), notes, found)) return *std::move(why);
-  if (auto why = unfound_name(options.replay_words, found, file.value())) return *std::move(why);
+  auto const file = read_in_words(*options.replay, options.replay_words, notes);
+  if (!file) return file.why();
   std::span<std::byte const> const bytes = file.value().whole;
   std::string hash = sha256_of({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
   auto recorded = problem_file_of(file.value());

@@ -108,4 +108,14 @@ std::optional<error> unfound_name(file_words const& words, std::set<std::string>
   return std::nullopt;
 }
 
+problem::result<safetensors_file> read_in_words(std::filesystem::path const& path, file_words const& words,
+                                                std::vector<std::string>& notes) {
+  auto file = read_safetensors(path);
+  if (!file) return file.why();
+  std::set<std::string> found;
+  if (auto why = apply(words, file.value(), notes, found)) return *std::move(why);
+  if (auto why = unfound_name(words, found, file.value())) return *std::move(why);
+  return file;
+}
+
 }  // namespace attest::audit

@@ -1,6 +1,7 @@
 // What a user says of a file beside it: the order of its axes, and which name stands for which tensor.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -26,8 +27,8 @@ struct file_words {
 /// Reads "q=query". The error names --names.
 problem::result<std::pair<std::string, std::string>> name_pair(std::string const& text);
 
-/// Renames the tensors of the file, and puts the layouts of the words in place of the layouts in its metadata. The notes
-/// say which keys they replace, and `found` takes each NAME that the file has.
+/// Renames the tensors of the file, and puts the layouts of the words in place of the layouts in its metadata. The
+/// notes say which keys they replace, and `found` takes each NAME that the file has.
 /// Ensures   an error if a tensor of the file has the new name already
 std::optional<problem::error> apply(file_words const& words, safetensors_file& file, std::vector<std::string>& notes,
                                     std::set<std::string>& found);
@@ -35,5 +36,9 @@ std::optional<problem::error> apply(file_words const& words, safetensors_file& f
 /// The fault of a NAME that no file has, with the nearest name of `file`.
 std::optional<problem::error> unfound_name(file_words const& words, std::set<std::string> const& found,
                                            safetensors_file const& file);
+
+/// Reads a file, and applies the words to it.
+problem::result<safetensors_file> read_in_words(std::filesystem::path const& path, file_words const& words,
+                                                std::vector<std::string>& notes);
 
 }  // namespace attest::audit

@@ -20,10 +20,12 @@ using problem::error_code;
 }  // namespace
 
 problem::result<std::string> run_explain(explain_options const& options) {
-  auto const file = read_safetensors(options.inputs);
+  std::vector<std::string> notes;
+  auto const file = read_in_words(options.inputs, options.words, notes);
   if (!file) return file.why();
   auto recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
+  recorded.value().notes.insert(recorded.value().notes.end(), notes.begin(), notes.end());
   auto& problems = recorded.value().problems;
   std::vector<std::string> prefixes;
   for (problem_file_entry const& entry : problems) prefixes.push_back(entry.prefix);

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "audit/contract/contract.hpp"
+#include "audit/files/file_words.hpp"
 #include "audit/files/problem_file.hpp"
 
 namespace attest::audit {
@@ -14,6 +15,7 @@ namespace attest::audit {
 struct explain_options {
   std::filesystem::path inputs;
   flag_overrides flags;
+  file_words words{};                 ///< the names and the order of axes
   std::optional<std::string> prefix;  ///< the problem of the file; none: the first
   std::array<std::int64_t, 3> row{};  ///< batch, head, query
   contract const* claim = nullptr;    ///< none: the preset of the element type

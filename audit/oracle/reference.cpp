@@ -242,10 +242,12 @@ double bytes_with_bounds(problem::sizes const& s) {
 }  // namespace
 
 problem::result<referenced> run_reference(reference_options const& options) {
-  auto const file = read_safetensors(options.inputs);
+  std::vector<std::string> notes;
+  auto const file = read_in_words(options.inputs, options.words, notes);
   if (!file) return file.why();
-  auto const recorded = problem_file_of(file.value(), options.flags);
+  auto recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
+  recorded.value().notes.insert(recorded.value().notes.end(), notes.begin(), notes.end());
   for (problem_file_entry const& entry : recorded.value().problems) {
     if (options.claim && options.claim->type != entry.problem.type())
       return error{error_code::bad_type, "--contract",

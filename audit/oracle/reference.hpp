@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "audit/files/file_words.hpp"
 #include "audit/files/problem_file.hpp"
 #include "reference/machine/rounding_tally.hpp"
 
@@ -15,6 +16,7 @@ namespace attest::audit {
 struct reference_options {
   std::filesystem::path inputs;
   flag_overrides flags{};
+  file_words words{};                            ///< the names and the order of axes
   contract const* claim = nullptr;               ///< none: the preset of each problem's element type
   std::optional<problem::element_type> round{};  ///< the type of o; none: the type of q
   bool quick = false;                            ///< bounds by the machine tier alone, if it has them

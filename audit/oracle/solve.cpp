@@ -213,10 +213,12 @@ result<solution> run_solve(solve_options const& options) {
     return problem::error{problem::error_code::unsupported, "--digits",
                           fmt::format("{} is not between 1 and {}: enclosures of {} bits, the widest, show no more",
                                       *options.digits, largest_digits, reference::last_width)};
-  auto const file = read_safetensors(options.inputs);
+  std::vector<std::string> notes;
+  auto const file = read_in_words(options.inputs, options.words, notes);
   if (!file) return file.why();
-  auto const recorded = problem_file_of(file.value(), options.flags);
+  auto recorded = problem_file_of(file.value(), options.flags);
   if (!recorded) return recorded.why();
+  recorded.value().notes.insert(recorded.value().notes.end(), notes.begin(), notes.end());
   if (auto why = answers::beyond_memory(
           recorded.value(), [&](problem::sizes const& s) { return bytes_of_answers(s, options); },
           " (n·m weights among them)"))

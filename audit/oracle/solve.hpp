@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "audit/files/file_words.hpp"
 #include "audit/files/problem_file.hpp"
 #include "reference/machine/rounding_tally.hpp"
 
@@ -13,6 +14,7 @@ namespace attest::audit {
 struct solve_options {
   std::filesystem::path inputs;
   flag_overrides flags;
+  file_words words{};                          ///< the names and the order of axes
   std::optional<problem::element_type> round;  ///< o, lse, weights correctly rounded to this type
   std::optional<int> digits;                   ///< text instead of a file, with this many certified significant digits
 };

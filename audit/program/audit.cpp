@@ -74,6 +74,9 @@ int run(audit_arguments& arguments) {
     if (!audit.part) return usage_error("--shard: '" + arguments.part + "' is not i/n with 1 <= i <= n");
     if (!arguments.seed) return usage_error("--shard: needs --seed, so that all parts ask the same inputs");
   }
+  if (arguments.judging.has_baseline() && (audit.part || audit.fail_fast))
+    return usage_error(audit.part ? "--baseline: belongs to `attest merge`, not to a shard"
+                                  : "--baseline: needs every finding, and --fail-fast stops at the first one");
   if (arguments.channel) {
     if (arguments.kernels.size() != 1) return usage_error("--channel: serves one kernel, several are named");
     if (audit.require_isolation)

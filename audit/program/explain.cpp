@@ -8,6 +8,7 @@
 
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/parameter_options.hpp"
 
 namespace attest::audit {
@@ -15,6 +16,7 @@ namespace {
 
 struct explain_arguments {
   explain_options options;
+  file_options file;
   std::string row = "0,0,0", contract;
 };
 
@@ -32,6 +34,8 @@ std::optional<std::array<std::int64_t, 3>> parse_row(std::string const& text) {
 }
 
 int run(explain_arguments& arguments) {
+  if (auto why = arguments.file.read(arguments.options.flags)) return usage_error(why->message());
+  arguments.options.words = arguments.file.words();
   auto const row = parse_row(arguments.row);
   if (!row) return usage_error("--row: '" + arguments.row + "' is not b,h,i: batch, head, query, counted from 0");
   arguments.options.row = *row;
@@ -60,6 +64,8 @@ action explain_command(CLI::App& command) {
   command.add_option("--problem", arguments->options.prefix, "the prefix of one of several problems")
       ->type_name("PREFIX");
   command.add_option("--contract", arguments->contract, "whose bounds to show; see `attest list contracts`");
+  arguments->file.declare(command, "the file");
+  arguments->file.declare_causal(command);
   declare_parameter_options(command, arguments->options.flags);
   return [arguments] { return run(*arguments); };
 }

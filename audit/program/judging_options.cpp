@@ -12,9 +12,11 @@
 #include "audit/report/file/json_write.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
+#include "audit/report/sarif.hpp"
 #include "audit/report/screen.hpp"
 #include "audit/report/text.hpp"
 #include "audit/session/compare.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -26,7 +28,12 @@ using problem::error_code;
 void report_files::declare(CLI::App& command) {
   command.add_option("--json", json_, "write the report as JSON to FILE; - is standard output")->type_name("FILE");
   command.add_option("--junit", junit_, "write the report as JUnit XML to FILE or -")->type_name("FILE");
+  command.add_option("--sarif", sarif_, "write the findings as SARIF 2.1.0 to FILE or -")->type_name("FILE");
   command.add_option("--report", page_, "write the report as one HTML page to FILE or -")->type_name("FILE");
+  auto* const known =
+      command.add_option("--baseline", baseline_, "known causes, which do not refute: new ones do")->type_name("FILE");
+  command.add_flag("--update-baseline", update_, "write the causes of this run to the file of --baseline")
+      ->needs(known);
   auto* const verbose = command.add_flag("--verbose", verbose_, "all checks, findings and notes, not one screen");
   command.add_flag("--quiet", quiet_, "the verdict in one line")->excludes(verbose);
   command.add_option("--color", colour_, "auto: colour on a terminal, unless NO_COLOR is set; always; never")
@@ -35,8 +42,30 @@ void report_files::declare(CLI::App& command) {
       ->capture_default_str();
 }
 
-std::optional<error> report_files::open(std::vector<std::filesystem::path> const& inputs) {
-  auto opened = outputs::open({{"--json", json_}, {"--junit", junit_}, {"--report", page_}}, inputs);
+std::optional<error> report_files::read_baseline() {
+  std::error_code ignored;
+  if (update_ && !std::filesystem::exists(baseline_, ignored)) return std::nullopt;
+  auto const file = read_file(baseline_);
+  if (!file && !update_)
+    return error{file.why().code, "--baseline", file.why().message() + "; --update-baseline writes it"};
+  if (!file) return error{file.why().code, "--baseline", file.why().message()};
+  auto const bytes = file.value().bytes;
+  auto parsed = parse_baseline({reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+  if (!parsed) return error{parsed.why().code, "--baseline", name_of_input(baseline_) + ": " + parsed.why().message()};
+  known_ = std::move(parsed).value();
+  return std::nullopt;
+}
+
+std::optional<error> report_files::open(std::vector<std::filesystem::path> inputs) {
+  if (!baseline_.empty())
+    if (auto why = read_baseline()) return why;
+  if (!baseline_.empty() && !update_) inputs.emplace_back(baseline_);
+  auto opened = outputs::open({{"--json", json_},
+                               {"--junit", junit_},
+                               {"--sarif", sarif_},
+                               {"--report", page_},
+                               {"--baseline", update_ ? baseline_ : ""}},
+                              inputs);
   if (!opened) return std::move(opened).why();
   opened_ = std::move(opened).value();
   if (!opened_.takes_text()) return std::nullopt;
@@ -53,7 +82,11 @@ std::string report_files::text_of(std::span<report const> all) const {
   return printable_lines(text);
 }
 
-int report_files::write(std::span<report const> all, std::string const& json) const {
+int report_files::write(std::vector<report> reports) const {
+  baseline const known = update_ ? updated(known_, reports) : known_;
+  if (!baseline_.empty())
+    for (report& of : reports) apply(known, of);
+  std::span<report const> const all = reports;
   std::string failed;
   auto const take = [&](std::optional<error> const& why) {
     if (why) failed += (failed.empty() ? "" : "; ") + why->message();
@@ -62,9 +95,11 @@ int report_files::write(std::span<report const> all, std::string const& json) co
     if (opened_.has(option)) take(opened_.write(option, std::as_bytes(std::span<char const>(content()))));
   };
   if (opened_.takes_text()) take(write_screen(text_of(all)));
-  save("--json", [&]() -> std::string const& { return json; });
+  save("--json", [&] { return as_json(all); });
   save("--junit", [&] { return as_junit(all); });
+  save("--sarif", [&] { return as_sarif(all); });
   save("--report", [&] { return as_html(all); });
+  save("--baseline", [&] { return baseline_text(known); });
   if (failed.empty()) return static_cast<int>(worst(all));
   return usage_error(fmt::format("judged: {}, but the report could not be written: {}", name_of(worst(all)), failed));
 }
@@ -131,6 +166,6 @@ int judging_options::write_report(problem::result<report> const& verified) const
   return verified ? write_reports(std::span(&verified.value(), 1)) : usage_error(verified.why().message());
 }
 
-int judging_options::write_reports(std::span<report const> all) const { return files_.write(all, as_json(all)); }
+int judging_options::write_reports(std::span<report const> all) const { return files_.write({all.begin(), all.end()}); }
 
 }  // namespace attest::audit

@@ -12,6 +12,7 @@
 #include "audit/asking/options.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/program/outputs.hpp"
+#include "audit/report/baseline.hpp"
 #include "audit/report/report.hpp"
 #include "problem/result.hpp"
 
@@ -20,27 +21,33 @@ namespace attest::audit {
 /// The files to which a report is written, in addition to standard output.
 class report_files {
  public:
-  /// Adds --json, --junit and --report, and how much text goes to standard output.
+  /// Adds --json, --junit, --sarif, --report and --baseline, and how much text goes to standard output.
   void declare(CLI::App& command);
 
   /// Finds and tries the files before the command's work, as outputs::open does.
-  std::optional<problem::error> open(std::vector<std::filesystem::path> const& inputs);
+  std::optional<problem::error> open(std::vector<std::filesystem::path> inputs);
 
   /// The fault if `folder`, which `option` names, is a file to which a report is written.
   std::optional<problem::error> folder_fault(std::string const& option, std::filesystem::path const& folder) const {
     return opened_.folder_fault(option, folder);
   }
 
-  /// Writes the reports of one run to standard output and the files; `json` is their as_json. Requires open().
+  /// Puts the reports of one run beside the baseline, and writes them to standard output and the files. Requires
+  /// open().
   /// Ensures   the exit status of the worst verdict. If a report cannot be written, `usage`, with a sentence that names
   ///           the verdict
-  int write(std::span<report const> all, std::string const& json) const;
+  int write(std::vector<report> reports) const;
+
+  bool has_baseline() const noexcept { return !baseline_.empty(); }
 
  private:
   std::string text_of(std::span<report const> all) const;
+  std::optional<problem::error> read_baseline();
 
-  std::string json_, junit_, page_, colour_ = "auto";
-  bool verbose_ = false, quiet_ = false;
+  std::string json_, junit_, sarif_, page_, colour_ = "auto";
+  std::string baseline_;
+  baseline known_;
+  bool verbose_ = false, quiet_ = false, update_ = false;
   outputs opened_;
 };
 
@@ -64,6 +71,7 @@ class judging_options {
   std::string const& contract_argument() const noexcept { return contract_; }
   names waived() const { return {waived_.begin(), waived_.end()}; }
   double outside() const noexcept { return outside_; }
+  bool has_baseline() const noexcept { return files_.has_baseline(); }
 
   /// Writes the report as report_files::write does, or the error.
   int write_report(problem::result<report> const& verified) const;

@@ -4,7 +4,6 @@
 #include "audit/program/command.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/report/file/join.hpp"
-#include "audit/report/file/json_write.hpp"
 #include "audit/support/files.hpp"
 
 namespace attest::audit {
@@ -28,7 +27,7 @@ int run(merge_arguments& arguments) {
   }
   auto const joined = join_reports(files, arguments.same_kernel);
   if (!joined) return usage_error(joined.why().message());
-  return arguments.written.write(joined.value(), as_json(std::span<report const>(joined.value())));
+  return arguments.written.write(joined.value());
 }
 
 }  // namespace

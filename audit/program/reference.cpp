@@ -9,6 +9,7 @@
 
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/outputs.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/report/report.hpp"
@@ -19,10 +20,13 @@ namespace {
 
 struct reference_arguments {
   reference_options options;
+  file_options file;
   std::string out, round, contract;
 };
 
 int run(reference_arguments& arguments) {
+  if (auto why = arguments.file.read(arguments.options.flags)) return usage_error(why->message());
+  arguments.options.words = arguments.file.words();
   reference_options& options = arguments.options;
   for (problem::element_row const& row : problem::floating_rows)
     if (arguments.round == row.name) options.round = row.type;
@@ -61,6 +65,8 @@ action reference_command(CLI::App& command) {
   command.add_flag("--quick", arguments->options.quick,
                    "bounds of double arithmetic alone where it has them: proven, about eighty times as fast; their "
                    "last digits may differ from the judge's");
+  arguments->file.declare(command, "the file");
+  arguments->file.declare_causal(command);
   declare_parameter_options(command, arguments->options.flags);
   return [arguments] { return run(*arguments); };
 }

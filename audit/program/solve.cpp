@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/program/command.hpp"
+#include "audit/program/file_options.hpp"
 #include "audit/program/outputs.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/report/report.hpp"
@@ -25,10 +26,13 @@ auto narrowest_first() {
 
 struct solve_arguments {
   solve_options options;
+  file_options file;
   std::string out, round;
 };
 
 int run(solve_arguments& arguments) {
+  if (auto why = arguments.file.read(arguments.options.flags)) return usage_error(why->message());
+  arguments.options.words = arguments.file.words();
   solve_options& options = arguments.options;
   for (problem::element_row const& row : problem::floating_rows)
     if (arguments.round == row.name) options.round = row.type;
@@ -66,6 +70,8 @@ action solve_command(CLI::App& command) {
       .add_option("--digits", arguments->options.digits,
                   fmt::format("print so many certified significant digits, at most {}", largest_digits))
       ->excludes("--round");
+  arguments->file.declare(command, "the file");
+  arguments->file.declare_causal(command);
   declare_parameter_options(command, arguments->options.flags);
   return [arguments] { return run(*arguments); };
 }

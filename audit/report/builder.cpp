@@ -127,7 +127,8 @@ void report_builder::finish(bool complete, std::string because) {
   std::string const no_plain =
       plain.asked > 0 && plain.answered == 0 ? fmt::format("none of {} plain calls was answered", plain.asked) : "";
   std::string const more = report_.unanswered.empty() ? no_plain : unanswered_words(report_.unanswered);
-  std::string const nothing = "no element was judged" + (more.empty() ? "" : "; " + more);
+  bool const refused = !report_.refusal.empty() && report_.covered.calls.answered == 0;
+  std::string const nothing = refused ? report_.refusal : "no element was judged" + (more.empty() ? "" : "; " + more);
   report_.undecided_because = refuted()              ? ""
                               : sum.undecided > 0    ? "elements overlap their bound at the last refinement"
                               : sum.judged() == 0    ? nothing

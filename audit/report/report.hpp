@@ -161,6 +161,7 @@ struct report {
   std::string options;             ///< options that determine the cases and their judgement; the same in every shard
   std::int64_t all_cases = 0;      ///< of all shards together
   std::int64_t all_draws = 0;      ///< how many of them are draws
+  std::string refusal;             ///< of a kernel that refuses every call: the sentence that says so
   std::string incomplete_because;  ///< why the fixed part was not asked to its end; empty if `unanswered` says it
   std::vector<std::pair<std::int64_t, std::string>>
       unanswered;  ///< inputs that must be answered and were not: number, name

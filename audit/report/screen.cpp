@@ -160,8 +160,8 @@ void add_certificate(report const& of, verdict_facts const& facts, label_rows& r
                    fmt::format("{}{} of {}; the worst error is {} of its bound", on, plural(facts.judged, "element"),
                                plural(facts.answered, "input"), in_bounds(facts.max_error_in_bounds)));
   if (facts.waived > 0)
-    rows.add("", fmt::format("except {} of waived checks: {}", plural(facts.waived, "finding"),
-                             fmt::join(facts.waived_classes, ", ")));
+    rows.add("", fmt::format("except {} that {} waived or known: {}", plural(facts.waived, "finding"),
+                             facts.waived == 1 ? "is" : "are", fmt::join(facts.waived_classes, ", ")));
   if (std::int64_t const draws = facts.covered.draws_answered; draws >= 3)
     rows.add("could be wrong",
              fmt::format("of {} random inputs none is wrong: at 95 % confidence fewer than 1 in {} is", grouped(draws),
@@ -200,7 +200,8 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   rows.add("not supported", fmt::format("{}", fmt::join(refused, ", ")));
   rows.add("not asked", not_asked_words(kernel_report));
   for (observation const& said : kernel_report.observations)
-    if (said.sentence.starts_with("findings: ") || said.sentence.starts_with("a finding could not be saved"))
+    if (said.sentence.starts_with("known")) rows.add("baseline", said.sentence);
+    else if (said.sentence.starts_with("findings: ") || said.sentence.starts_with("a finding could not be saved"))
       rows.add("not saved", said.sentence, 4);
   for (observation const& said : kernel_report.observations)
     if (said.sentence.starts_with("ignored: ") && said.sentence.find(": --") != std::string::npos)

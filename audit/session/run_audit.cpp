@@ -132,11 +132,9 @@ problem::result<report> run_audit(audit_options const& options) {
   for (std::string const& sentence : domain.value().says) kernel_report.observations.emplace_back(sentence);
   kernel_report.covered.count_sizes(options.required_support);
   kernel_report.required_support = options.required_support, kernel_report.outside_limit = options.outside;
+  if (domain.value().refused_all) kernel_report.refusal = words_of_refusing(domain.value(), options.claim->type);
   audit_session running(options, plan.value(), kernel_report, std::move(domain.value().served));
   if (auto why = running.run()) return *std::move(why);
-  if (domain.value().refused_all && kernel_report.verdict == verdict::undecided &&
-      kernel_report.covered.calls.answered == 0)
-    kernel_report.undecided_because = words_of_refusing(domain.value(), options.claim->type);
   in_rows_of_parts(kernel_report);
   return kernel_report;
 }

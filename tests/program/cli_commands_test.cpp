@@ -344,9 +344,11 @@ open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct
   CHECK(has(ran.out, "LSE 1.38629436,"));  // LSE = ln 4
   CHECK(has(ran.out, "3.00000000 "));
   // A tensor that belongs to no problem (a sink is "sink") is never left out silently.
-  CHECK(has(ran.out, "note: ignored: sinks\n"));
-  CHECK(has(attest("solve two.safetensors --digits 5").err, "attest: ignored: sinks\n"));
-  CHECK(has(attest("reference two.safetensors --out referenced").err, "attest: ignored: sinks\n"));
+  CHECK(has(ran.out, "note: ignored: sinks, which is 'sink' here: --names sink=sinks\n"));
+  CHECK(has(attest("solve two.safetensors --digits 5").err,
+            "attest: ignored: sinks, which is 'sink' here: --names sink=sinks\n"));
+  CHECK(has(attest("reference two.safetensors --out referenced").err,
+            "attest: ignored: sinks, which is 'sink' here: --names sink=sinks\n"));
   for (std::string const wrong : {"--row 0,0,1", "--row 0,1,0", "--row 1,0,0", "--row -1,0,0", "--row 0,0", "--row x",
                                   "--contract f32", "--problem x"}) {
     outcome const refused = attest("explain two.safetensors " + wrong);

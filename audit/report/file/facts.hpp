@@ -230,6 +230,7 @@ void visit(Archive& facts, report& of) {
   facts("required_support", of.required_support);
   facts("all_cases", of.all_cases), facts("all_draws", of.all_draws);
   facts("unanswered", of.unanswered), facts("incomplete_because", of.incomplete_because);
+  facts("refusal", of.refusal);
   facts("not_asked", of.not_asked), facts("checks", of.checks), facts("findings", of.findings);
   facts("failing", of.failing), facts("cause", of.cause), facts("curves", of.curves);
   facts("observations", of.observations), facts("observation_counts", of.observation_counts);

@@ -72,6 +72,7 @@ report join(std::vector<report> const& shards) {
     all.draw_products = std::max(all.draw_products, shard.draw_products);
     complete = complete && shard.complete();
     if (because.empty()) because = shard.incomplete_because;
+    if (all.refusal.empty()) all.refusal = shard.refusal;
     for (check_result const& row : shard.checks) {
       collect.set_case(row.first_case);
       check_result& into = collect.row_of_check(row.name);
