@@ -69,7 +69,7 @@ std::vector<std::filesystem::path> ready_files() {
   return files;
 }
 
-/// A contract that is written on the command line. Without a name it has one that says what it is made of.
+/// A contract that is written on the command line. Without a name it is named after its parts.
 problem::result<contract> written_contract(std::string const& text) {
   constexpr char nameless[] = "written";
   auto parsed = parse_contract(text, nameless);

@@ -13,7 +13,7 @@ namespace attest::audit {
 /// "one mistake explains 49 of 49 failing inputs: the band is aligned top-left". A mistake is not called the cause if
 /// it explains fewer than half of the inputs, or if several mistakes fit the only input.
 std::string sentence_of(named_cause const& cause);
-/// The conventions of which one mistake makes all failing inputs: what --accept takes. Empty for any other cause.
+/// What --accept takes, if one convention explains all failing inputs. Empty for any other cause.
 std::vector<std::string> accepted_by(named_cause const& cause);
 /// "if that is meant: --accept lse_base=2"; empty if no convention explains the failing inputs.
 std::string accepting_words(named_cause const& cause);

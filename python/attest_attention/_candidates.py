@@ -79,8 +79,9 @@ def _line(candidate: Candidate, verdict: str, sentence: str, seconds: float) -> 
 
 
 def candidates(kernels: Word | Iterable[Word], cluster: Any = None, *, into: Word = "candidates.jsonl",
-               page: Word | None = "candidates.html", contract: Contract = "f32", seed: int = 1, draws: int | None = None,
-               options: str | Iterable[str] = (), progress: Progress | None = None) -> list[dict[str, Any]]:
+               page: Word | None = "candidates.html", contract: Contract = "f32", seed: int = 1,
+               draws: int | None = None, options: str | Iterable[str] = (),
+               progress: Progress | None = None) -> list[dict[str, Any]]:
     """Judges each kernel with `--quick --fail-fast`, on the workers of a cluster.
 
     kernels   a folder, of which every *.so is a kernel; or words that `attest audit --kernel` takes

@@ -58,8 +58,8 @@ def contract_words(contract: Contract | None, dtype: str | None, argument: str =
     """The option that says the contract, and the element type of its inputs.
 
     Without a contract it is the preset named like the type. A file is named by its whole path: whoever repeats the
-    words may be in another folder. A dict is what a contract file holds. Raises ValueError where they contradict each other; `argument` is
-    what says the type.
+    words may be in another folder. A dict is what a contract file holds. Raises ValueError where they contradict
+    each other; `argument` is what says the type.
     """
     if dtype is not None and dtype not in ("f32", "bf16", "f16", "f64"):
         raise ValueError(f"dtype: is {dtype!r}, expected f32, bf16, f16 or f64")

@@ -7,7 +7,7 @@
 namespace attest::tests {
 namespace {
 
-/// Answers whose LSE is in base 2; with `further` also what that line does.
+/// Answers whose LSE is in base 2; `further` is a line of Python that edits them, too.
 void have_answers(std::string const& further = "") {
   record("--draws 0 --only scale,heads", R"(for name in list(t):
     if not name.endswith(".lse"): continue

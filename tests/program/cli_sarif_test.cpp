@@ -11,7 +11,7 @@
 namespace attest::tests {
 namespace {
 
-/// Of each object of the schema that a report has: the keys that it must have, and those that it may have. The
+/// Of each object of the schema that a report has: the required keys, and the allowed keys. The
 /// schema allows no others.
 struct object_of_schema {
   std::set<std::string> required, allowed;
