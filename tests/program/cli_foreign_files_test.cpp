@@ -328,6 +328,22 @@ TEST_CASE("gen writes the orders of axes that verify reads, under the words of l
   check_refused("", {{"gen --out x --layout hbnd", "'hbnd' is none of bhnd, bnhd, thd, nbhd"}});
 }
 
+TEST_CASE("solve, reference and explain read a file in these words, too", "[unit]") {
+  solve(dense(12), " --right 0 --align bottom-right");
+  make("all_axes(0, 2, 1, 3); rename(\"q\", \"query\")");
+  std::string const words = " --layout bshd --names q=query --causal bottom-right";
+  for (std::string const command : {"solve file.safetensors --round f32 --out read",
+                                    "reference file.safetensors --out read", "explain file.safetensors --row 0,0,1"}) {
+    outcome const ran = attest(command + words);
+    INFO(command << ran.err);
+    CHECK(ran.status == 0);
+    CHECK(has(attest(command).err, "--names q=query"));
+  }
+  // What reference writes has the order of the file, and is its truth.
+  make("all_axes(0, 2, 1, 3); t[\"o\"] = load(\"read\")[\"o\"]");
+  check_certified(" --layout bshd --causal bottom-right");
+}
+
 TEST_CASE("an audit reads the file of --replay in these words, and asks no kernel for them", "[unit]") {
   solve(dense(12));
   make("all_axes(0, 2, 1, 3)");
