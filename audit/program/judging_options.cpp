@@ -124,7 +124,7 @@ void judging_options::declare(CLI::App& command) {
                      "what the kernel claims: a name of `attest list contracts`, FILE.json, or {\"from\": …}");
   command.add_option("--accept", accepted_, "a convention instead of the contract's own, such as lse_base=2")
       ->delimiter(',')
-      ->type_name("FIELD=WORD,…");
+      ->type_name("CONVENTION");
   command.add_option("--waive", waived_, "list findings of these checks or CHECK/CASE names without refuting")
       ->delimiter(',')
       ->type_name("NAME,…");

@@ -60,6 +60,9 @@ class judging_options {
   /// conventions --accept changes if none is named; empty: one must be.
   std::optional<problem::error> read(std::string const& usual = "");
 
+  /// Does --accept change the contract that is used if none is named?
+  bool needs_usual() const noexcept { return contract_.empty() && !accepted_.empty(); }
+
   /// Finds and tries the files of the report, and the folder of findings if it is not empty. `inputs` are the files
   /// that the command reads in addition to the contract.
   /// Requires read(), and that no other argument is wrong.

@@ -1,12 +1,15 @@
 // attest verify: judges recorded outputs in safetensors files.
 #include <tbb/global_control.h>
 
+#include "audit/files/dtype.hpp"
 #include "audit/program/command.hpp"
 #include "audit/program/file_options.hpp"
 #include "audit/program/judging_options.hpp"
 #include "audit/program/parameter_options.hpp"
 #include "audit/program/terminal.hpp"
 #include "audit/session/run_verify.hpp"
+#include "audit/support/files.hpp"
+#include "problem/element_names.hpp"
 
 namespace attest::audit {
 namespace {
@@ -20,11 +23,25 @@ struct verify_arguments {
   std::optional<std::size_t> jobs;
 };
 
+/// The contract of the first problem of a file, if it can be read twice. Empty if it cannot be known.
+std::string usual_contract(std::string const& path, file_words const& words) {
+  if (!can_be_read_again(path)) return "";
+  std::vector<std::string> notes;
+  auto const file = read_in_words(path, words, notes);
+  if (!file) return "";
+  for (auto const& [name, tensor] : file.value().tensors)
+    if (name == "q" || name.ends_with(".q"))
+      if (auto const type = floating_type(tensor.dtype)) return std::string(problem::name_of(*type));
+  return "";
+}
+
 int run(verify_arguments& arguments) {
   verify_options& verify = arguments.options;
-  if (auto why = arguments.judging.read()) return usage_error(why->message());
   if (auto why = arguments.file.read(verify.flags)) return usage_error(why->message());
   verify.words = arguments.file.words();
+  std::string const usual =
+      arguments.judging.needs_usual() ? usual_contract(arguments.inputs, verify.words) : std::string();
+  if (auto why = arguments.judging.read(usual)) return usage_error(why->message());
   verify.inputs = arguments.inputs;
   if (!arguments.outputs.empty()) verify.outputs = arguments.outputs;
   verify.claim = arguments.judging.claim();

@@ -56,6 +56,7 @@ TEST_CASE("a report whose failures are one convention ends with the words that a
   json const accepted = report(verify + " --contract f32 --accept lse_base=2");
   CHECK(accepted["verdict"] == "certified");
   CHECK(accepted["contract"] == "f32+lse_base=2");
+  CHECK(report(verify + " --accept lse_base=2")["contract"] == "f32+lse_base=2");
   // A wrong LSE in base 2 is wrong, and its reproducer accepts what the run accepted.
   record("--draws 0 --only scale",
          std::string(in_base_2) + "\n    t[name][2] = t[name][2][:-4] + struct.pack(\"<f\", 9)");
