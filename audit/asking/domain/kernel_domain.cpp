@@ -48,11 +48,10 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
 }
 
 /// The element type of a plain call that a kernel answers which refuses this one; empty if it answers none.
-std::string other_type_of(kernel_session& kernel, problem::element_type refused, std::uint64_t seed,
-                          interruption const& when) {
+std::string other_type_of(kernel_session& kernel, audit_options const& options, interruption const& when) {
   for (problem::element_row const& row : problem::floating_rows) {
-    if (row.type == refused) continue;
-    domain_questions ask(kernel, default_contract(row.type), seed, when);
+    if (row.type == options.claim->type) continue;
+    domain_questions ask(kernel, default_contract(row.type), options.seed, when, most_seconds(options));
     ask.begin_step(1);
     for (std::int64_t const d : {64, 128})
       for (std::int64_t const n : {64, 128, 256})
@@ -88,7 +87,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
     of = kernel_domain{{}, domain_origin::found, of.cut_short};
   domain_answers const& met = found.answers;
   of.refused_all = met.asked > 0 && met.answered == 0 && met.failed.empty() && !died && !met.cut_short;
-  if (of.refused_all) of.other_type = other_type_of(kernel.value(), options.claim->type, options.seed, when);
+  if (of.refused_all) of.other_type = other_type_of(kernel.value(), options, when);
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;
