@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -221,6 +222,13 @@ std::vector<std::string> texts_of(std::vector<condition_clause> const& all) {
   for (condition_clause const& one : all)
     for (std::string& text : one.text()) texts.push_back(std::move(text));
   return texts;
+}
+
+std::function<bool(call_form const&)> predicate_of(std::vector<condition_clause> all) {
+  return [all = std::move(all)](call_form const& form) {
+    return std::ranges::all_of(
+        all, [&](condition_clause const& one) { return one.is == condition_clause::kind::values || one.holds(form); });
+  };
 }
 
 std::string sentence_of(std::vector<condition_clause> const& all) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -129,5 +130,8 @@ std::vector<condition_clause> in_order(std::vector<condition_clause> all);
 /// "wrong from n = 129 on", "wrong with 1 thread", "wrong where causal and grouped and m > 96".
 std::string sentence_of(std::vector<condition_clause> const& all);
 std::vector<std::string> texts_of(std::vector<condition_clause> const& all);
+
+/// Are all of them true of a form? Values count as true: the form of a call does not tell its values.
+std::function<bool(call_form const&)> predicate_of(std::vector<condition_clause> all);
 
 }  // namespace attest::audit

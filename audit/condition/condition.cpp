@@ -195,11 +195,7 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
   }
   auto const texts = texts_of(found.clauses);
   if (std::ssize(texts) > most_clauses) return std::nullopt;
-  return condition{sentence_of(found.clauses), texts, 0, [clauses = found.clauses](call_form const& form) {
-                     return std::ranges::all_of(clauses, [&](condition_clause const& one) {
-                       return one.is == condition_clause::kind::values || one.holds(form);
-                     });
-                   }};
+  return condition{sentence_of(found.clauses), texts, 0, predicate_of(found.clauses)};
 }
 
 }  // namespace

@@ -80,9 +80,7 @@ std::optional<condition> observed_condition(std::span<judged_form const> asked) 
     if (exclude(right, candidates, 0, most, chosen)) {
       auto const clauses = texts_of(in_order(chosen));
       return condition{fmt::format("every failing input has {}; no passing input has", fmt::join(clauses, " and ")),
-                       clauses, 0, [chosen](call_form const& form) {
-                         return std::ranges::all_of(chosen, [&](auto const& one) { return one.holds(form); });
-                       }};
+                       clauses, 0, predicate_of(chosen)};
     }
   return std::nullopt;
 }
