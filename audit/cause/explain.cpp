@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/call_order.hpp"
 #include "audit/cause/diagnosis.hpp"
 #include "audit/cause/ignored_field.hpp"
 #include "audit/judge/by_law.hpp"
@@ -92,6 +93,8 @@ void judge_and_explain(audit_case const& kernel_case, case_outputs const& output
   }
   if (outputs[0]) name_ignored_field(kernel_case, *outputs[0], *rules.claim, into.judged.violations);
   into.judged.merge(std::move(before));
+  for (violation& wrong : into.judged.violations)
+    if (auto const which = words_of_call(kernel_case, wrong.call); !which.empty()) wrong.sentence += "; in " + which;
 }
 
 }  // namespace attest::audit

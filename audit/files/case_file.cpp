@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/call_order.hpp"
 #include "audit/files/flag_words.hpp"
 #include "audit/files/memory_words.hpp"
 #include "audit/support/printable.hpp"
@@ -20,6 +21,12 @@ using problem::error_code;
 
 constexpr std::string_view relation_names[]{"before", "same-bits", "same-rows", "part", "weight-columns"};
 constexpr std::string_view reading_names[]{"answer", "weights", "visibility", "range"};
+
+/// "00003/masks/random-full", of so many calls in the file.
+std::string prefix_of(std::size_t number, std::size_t calls, audit_case const& of) {
+  std::size_t const digits = std::max<std::size_t>(5, std::to_string(calls).size());
+  return fmt::format("{:0{}}/{}", number, digits, of.full_name());
+}
 
 std::string expect_of(further_call const& call) {
   std::string text(relation_names[static_cast<std::size_t>(call.is)]);
@@ -92,6 +99,12 @@ std::optional<std::string_view> without_number(std::string_view prefix) {
 
 }  // namespace
 
+std::string prefix_in_own_file(audit_case const& of, std::size_t call) {
+  auto const order = order_of_calls(of);
+  auto const place = static_cast<std::size_t>(std::ranges::find(order, call) - order.begin());
+  return prefix_of(place + 1, order.size(), of);
+}
+
 problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case const> cases,
                                                         case_file_options const& options,
                                                         std::span<case_outputs const> outputs) {
@@ -100,12 +113,11 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
   metadata["attest.seed"] = std::to_string(options.seed), metadata["attest.contract"] = options.contract;
   std::size_t calls = 0;
   for (audit_case const& written : cases) calls += 1 + written.further.size();
-  std::size_t const digits = std::max<std::size_t>(5, std::to_string(calls).size());
   for (audit_case const& written : cases) {
     auto const at = static_cast<std::size_t>(&written - cases.data());
     auto const add = [&](std::size_t call) {
       owned_problem const& problem = written.call(call);
-      std::string const prefix = fmt::format("{:0{}}/{}", problems.size() + 1, digits, written.full_name());
+      std::string const prefix = prefix_of(problems.size() + 1, calls, written);
       metadata[prefix + ".attest.check"] = written.check;
       metadata[prefix + ".attest.group"] = written.full_name();
       if (call > 0) {
@@ -129,13 +141,7 @@ problem::result<std::vector<std::byte>> case_file_bytes(std::span<audit_case con
                           .outputs = known ? *outputs[at][call] : owned_outputs{},
                           .order = options.order});
     };
-    auto const add_further = [&](bool before) {
-      for (std::size_t n = 0; n < written.further.size(); ++n)
-        if ((written.further[n].is == relation::warm_up) == before) add(n + 1);
-    };
-    add_further(true);
-    add(0);
-    add_further(false);
+    for (std::size_t const call : order_of_calls(written)) add(call);
   }
   return problem_file_bytes(problems, std::move(metadata));
 }

@@ -58,6 +58,9 @@ struct recorded_case {
   bool generated = false;            ///< attest wrote it: its check and its expectation are known
 };
 
+/// The prefix of a call in a file of case_file_bytes that holds its case alone.
+std::string prefix_in_own_file(audit_case const& of, std::size_t call);
+
 /// The cases of a file, in the order of their first calls' prefixes. Further calls are in that order, too.
 /// Ensures   calls_fault finds no fault in any case, and no two cases that attest wrote have one name; an error names
 ///           the metadata key

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/call_order.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/contract/preset_family.hpp"
@@ -56,17 +57,6 @@ void note_events(call_report const& did, std::set<call_event>& events) {
 /// The moment when this share of the time is over.
 clock::time_point part_of(clock::time_point begun, clock::time_point until, double share) {
   return begun + std::chrono::duration_cast<clock::duration>(share * (until - begun));
-}
-
-/// The calls of a case in the order in which they are made.
-std::vector<std::size_t> order_of_calls(audit_case const& of) {
-  std::vector<std::size_t> order;
-  for (bool const before : {true, false}) {
-    if (!before) order.push_back(0);
-    for (std::size_t n = 0; n < of.further.size(); ++n)
-      if ((of.further[n].is == relation::warm_up) == before) order.push_back(n + 1);
-  }
-  return order;
 }
 
 /// Adds the answers, except answers that the contract leaves open.

@@ -9,6 +9,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/files/case_file.hpp"
 #include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/explain_command.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/findings/shrink.hpp"
 #include "audit/report/rows_of_parts.hpp"
@@ -37,17 +38,20 @@ class finding_saver {
       : options_(options), until_(until), kernel_(options, until), folder_(folder), report_(into), domain_(domain) {}
 
   void save(audit_case const& failing, finding& found) {
+    bool asks_again = false;
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
     else if (kernel_.late()) found.no_pictures = "there was no time left";
     else if (!kernel_.session()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
+    else asks_again = true;
     if (bytes_of(failing.problem) > largest_file) return;
     // A case that cannot be shrunk is saved as it is and keeps its reproducer: tensors in a file have no gaps between
     // rows.
-    found.shrunk = shrunk_finding{found.what, found.sizes, "", list_inputs(failing.problem), found.merged};
-    write(failing, {}, found);
+    found.shrunk =
+        shrunk_finding{found.what, found.sizes, "", list_inputs(failing.call(found.what.call)), found.merged, true};
+    write(failing, asks_again ? answers_with(failing, found.shrunk->what) : case_outputs(), found);
   }
 
  private:
@@ -58,6 +62,19 @@ class finding_saver {
                       [&] { rerun = run_case(kernel_case, *kernel_.session(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
+  }
+
+  /// The answers to a whole case, if they are wrong in the same output and class again. `what` is then what is wrong in
+  /// them.
+  case_outputs answers_with(audit_case const& failing, violation& what) {
+    case_outputs outputs;
+    case_result again = run_again(failing, &outputs);
+    for (violation& wrong : again.judged.violations)
+      if (wrong.output == what.output && wrong.bug_class == what.bug_class && wrong.call == what.call) {
+        what = std::move(wrong);
+        return outputs;
+      }
+    return {};
   }
 
   bool draw_and_shrink(audit_case const& failing, finding& found) {
@@ -80,8 +97,8 @@ class finding_saver {
     small.name += "-shrunk";
     case_outputs outputs;
     run_again(small, &outputs);
-    found.shrunk =
-        shrunk_finding{shrunk->what, small.problem.size(), "", list_inputs(small.problem), rows_of(small.problem)};
+    owned_problem const& problem = small.call(shrunk->what.call);
+    found.shrunk = shrunk_finding{shrunk->what, problem.size(), "", list_inputs(problem), rows_of(problem)};
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
@@ -94,9 +111,14 @@ class finding_saver {
     auto const bytes =
         case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
     auto const path = bytes ? folder_.save(findings_file_name(found), bytes.value()) : bytes.why();
-    if (!path) report_.observations.push_back("a finding could not be saved: " + path.why().message());
-    else found.shrunk->file = path.value().native();
-    return static_cast<bool>(path);
+    if (!path)
+      report_.observations.push_back({"a finding could not be saved: " + path.why().message(), kind_not_saved});
+    if (!path) return false;
+    shrunk_finding& saved = *found.shrunk;
+    std::string const prefix = kernel_case.further.empty() ? "" : prefix_in_own_file(kernel_case, saved.what.call);
+    saved.file = path.value().native();
+    saved.explain = explain_command(saved, kernel_case.call(saved.what.call), prefix, options_.contract_argument);
+    return true;
   }
 
   audit_options const& options_;

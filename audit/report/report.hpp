@@ -38,6 +38,8 @@ struct shrunk_finding {
   std::string file = {};                   ///< the safetensors file that holds it; empty if none was written
   std::vector<input_listing> inputs = {};  ///< the tensors, if they have few elements
   rows_of_parts merged = {};               ///< of a merge
+  bool whole = false;                      ///< no smaller one was found: these are the calls as they were asked
+  std::string explain = {};                ///< the command that shows the row of its element; empty if there is none
 };
 
 /// A violation in a report, with what is needed to reproduce it.
@@ -71,11 +73,14 @@ struct check_result {
   double seconds = 0;                      ///< spent in the kernel and in judging
 };
 
+/// The kind of notes about findings that could not be saved, or not be listed.
+inline constexpr char const* kind_not_saved = "not saved";
+
 /// A note for the reader; it never changes the verdict.
 struct observation {
   observation() = default;
-  observation(std::string said)
-      : sentence(std::move(said)) {}  // NOLINT(google-explicit-constructor): about the run itself
+  observation(std::string said, std::string kind_of = {})  // NOLINT(google-explicit-constructor): about the run itself
+      : sentence(std::move(said)), kind(std::move(kind_of)) {}
 
   std::string sentence;
   std::string kind = {};    ///< at most report_builder::listed_per_kind of a kind are listed, the others counted

@@ -140,15 +140,17 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
   auto const first = std::ranges::find(of.findings, false, &finding::waived);
   if (first != of.findings.end()) {
     if (!of.cause || of.cause->condition.empty()) rows.add("where", first->condition);
-    bool const is_small = first->shrunk.has_value();
-    violation const& what = is_small ? first->shrunk->what : first->what;
+    bool const is_saved = first->shrunk.has_value(), is_small = is_saved && !first->shrunk->whole;
+    violation const& what = is_saved ? first->shrunk->what : first->what;
     rows.add("first fault", fmt::format("[{}] {}/{}", first->class_token(), first->check, first->case_name));
     rows.add(is_small ? "smallest call" : "call",
-             sizes_words(first->smallest_sizes()) + (is_small ? values_words(first->shrunk->inputs) : ""), 4);
+             sizes_words(first->smallest_sizes()) + (is_saved ? values_words(first->shrunk->inputs) : ""), 4);
     rows.add("", what.sentence, 4);
     rows.add("again", first->reproducer, 5);
-    if (is_small && first->reproducer.find(first->shrunk->file) == std::string::npos)
-      rows.add("", "the smallest call is in " + first->shrunk->file);
+    if (is_saved) rows.add("in detail", first->shrunk->explain, 5);
+    if (is_saved && first->shrunk->explain.empty() && !first->shrunk->file.empty() &&
+        first->reproducer.find(first->shrunk->file) == std::string::npos)
+      rows.add("", "the call is in " + first->shrunk->file);
   }
   rows.add("findings",
            of.findings.size() < 2 ? "" : fmt::format("{}; --verbose and --report show them", of.findings.size()));
@@ -200,11 +202,10 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   rows.add("not supported", fmt::format("{}", fmt::join(refused, ", ")));
   rows.add("not asked", not_asked_words(kernel_report));
   for (observation const& said : kernel_report.observations)
-    if (said.sentence.starts_with("known")) rows.add("baseline", said.sentence);
-    else if (said.sentence.starts_with("findings: ") || said.sentence.starts_with("a finding could not be saved"))
-      rows.add("not saved", said.sentence, 4);
+    if (said.kind == kind_baseline) rows.add("baseline", said.sentence);
+    else if (said.kind == kind_not_saved) rows.add("not saved", said.sentence, 4);
   for (observation const& said : kernel_report.observations)
-    if (said.sentence.starts_with("ignored: ") && said.sentence.find(": --") != std::string::npos)
+    if (said.kind == kind_ignored && said.sentence.find(": --") != std::string::npos)
       rows.add("ignored", said.sentence.substr(std::string_view("ignored: ").size()));
   if (facts.builds.size() > 1)
     rows.add("builds", fmt::format("{} builds of the kernel, which --same-kernel takes for one: {}",

@@ -105,7 +105,7 @@ std::optional<problem::error> audit_session::run() {
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
         saved_, report_, pool_.limits().domain);
     if (auto const why = saved_.list())
-      report_.observations.push_back("the saved findings are not listed: " + why->message());
+      report_.observations.push_back({"the saved findings are not listed: " + why->message(), kind_not_saved});
   }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())

@@ -271,7 +271,7 @@ problem::result<report> run_verify(verify_options const& options) {
   if (!options.findings.empty() && collect.refuted() && stopped != interrupted)
     save_recorded(options, cases.value(), saved, kernel_report);
   if (auto const why = saved.list())
-    kernel_report.observations.push_back("the saved findings are not listed: " + why->message());
+    kernel_report.observations.push_back({"the saved findings are not listed: " + why->message(), kind_not_saved});
   in_rows_of_parts(kernel_report);
   return kernel_report;
 }

@@ -10,6 +10,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/draw_pictures.hpp"
+#include "audit/findings/explain_command.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/support/files.hpp"
 #include "audit/support/words.hpp"
@@ -104,7 +105,7 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
   std::set<std::pair<std::string, std::string>> done;
   std::map<std::int64_t, std::string> saved;  // by the number of the case
   auto const complain = [&](std::string const& why) {
-    into.observations.push_back("a finding could not be saved: " + why);
+    into.observations.push_back({"a finding could not be saved: " + why, kind_not_saved});
   };
   for (finding& found : into.findings) {
     if (found.waived || !done.emplace(found.check, found.class_token()).second) continue;
@@ -124,13 +125,14 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
       }
       saved[found.number] = file = path.value().native();
     }
-    found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem), found.merged};
+    found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem), found.merged, true};
+    std::string const contract =
+        options.contract_argument.empty() ? contract_of(options.claim, problem).name : options.contract_argument;
+    std::string const prefix = failing.calls.size() > 1 ? failing.calls[found.what.call].prefix : "";
+    found.shrunk->explain = explain_command(*found.shrunk, problem, prefix, contract);
     if (is_alone(options, cases)) continue;
-    contract const claim = contract_of(options.claim, problem);
-    found.reproducer =
-        fmt::format("attest verify {} --contract {}{}", shell_word(file),
-                    shell_word(options.contract_argument.empty() ? claim.name : options.contract_argument),
-                    options.reproducible ? " --reproducible" : "");
+    found.reproducer = fmt::format("attest verify {} --contract {}{}", shell_word(file), shell_word(contract),
+                                   options.reproducible ? " --reproducible" : "");
   }
 }
 

@@ -25,8 +25,11 @@ void take_result(audit_case const& kernel_case, bool generated, std::int64_t num
   collect.add_judgement(row, kernel_case.name, about ? about->bug_class : bug_class::accuracy,
                         kernel_case.problem.size(), std::move(result.judged), reproducer);
   if (into.failing.size() > failing) into.failing.back().inside = std::move(result.inside);
-  for (std::size_t at = findings; at < into.findings.size(); ++at)
-    into.findings[at].merged = rows_of(kernel_case.problem);
+  for (std::size_t at = findings; at < into.findings.size(); ++at) {
+    finding& found = into.findings[at];
+    owned_problem const& problem = kernel_case.call(found.what.call);
+    found.sizes = problem.size(), found.merged = rows_of(problem);
+  }
 }
 
 }  // namespace attest::audit

@@ -175,6 +175,7 @@ void visit(Archive& facts, input_listing& of) {
 template <class Archive>
 void visit(Archive& facts, shrunk_finding& of) {
   facts("what", of.what), facts("sizes", of.sizes), facts("file", of.file), facts("inputs", of.inputs);
+  facts("whole", of.whole), facts("explain", of.explain);
 }
 
 template <class Archive>

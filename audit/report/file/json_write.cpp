@@ -267,6 +267,7 @@ json json_of(report const& kernel_report) {
                                     {"reproducer", found.reproducer},
                                     {"shrunk_sentence", found.shrunk ? json(found.shrunk->what.sentence) : json()},
                                     {"shrunk_inputs", inputs_json(found)},
+                                    {"explain", found.shrunk ? found.shrunk->explain : ""},
                                     {"pictures", pictures_json(found)},
                                     {"no_pictures", found.no_pictures}});
   }

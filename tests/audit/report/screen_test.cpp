@@ -98,7 +98,21 @@ TEST_CASE("a refutation names one call, its fault and the command that asks it a
                                    .file = "attest-findings/1.safetensors",
                                    .inputs = {{"q", {1, 1, 1, 1}, {0.5}}, {"k", {1, 1, 2, 1}, {0, -1}}}};
   CHECK_THAT(as_screen(small, {}), Contains("\nsmallest call  b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n") &&
-                                       Contains("the smallest call is in attest-findings/1.safetensors\n"));
+                                       Contains("the call is in attest-findings/1.safetensors\n"));
+  shrunk_finding& saved = *small.findings.front().shrunk;
+  saved.explain = "attest explain attest-findings/1.safetensors --row 0,0,0 --contract f32";
+  CHECK_THAT(as_screen(small, {}), Contains("\nin detail      " + saved.explain + "\n"));
+  saved.whole = true;  // none smaller was found
+  CHECK_THAT(as_screen(small, {}), Contains("\ncall           b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n"));
+}
+
+TEST_CASE("the screen says what was not saved, however the note begins, and no other note", "[unit]") {
+  report of = refuted_report();
+  of.observations = {{"the saved findings are not listed: index.json: Permission denied", kind_not_saved},
+                     {"a finding could not be saved: a name that a kernel chose"}};
+  std::string const screen = as_screen(of, {});
+  CHECK_THAT(screen, Contains("\nnot saved      the saved findings are not listed: index.json: Permission denied\n"));
+  CHECK_THAT(screen, !Contains("a name that a kernel chose"));
 }
 
 TEST_CASE("a certificate says of what, and what could still be wrong", "[unit]") {
