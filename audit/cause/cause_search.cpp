@@ -179,13 +179,12 @@ class search {
       // The step was seen by itself: where its bound says nothing of a few cases, they do not speak against it.
       if (2 * count_of(added.explains) > cause_of()) added.explains = united(std::move(added.explains), open);
       // The same step, rounded more often, is no other mistake.
-      auto const once = std::ranges::find(candidates_, row.name.substr(0, row.name.find("-x")), &candidate::name);
+      auto const once = std::ranges::find(candidates_, row.step, &candidate::name);
       if (once != candidates_.end()) {
         once->explains = united(std::move(once->explains), added.explains);
         continue;
       }
-      if (row.scope == precision_scope::fitted)
-        added.sentence = seen.find(row.name.starts_with("cutoff") ? "cutoff" : "exp-to")->second.sentence;
+      if (row.bounds != threshold_of::nothing) added.sentence = seen.find(row.step)->second.sentence;
       candidates_.push_back(std::move(added));
     }
     for (holding_contract const& other : asked_.contracts) {

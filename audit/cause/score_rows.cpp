@@ -228,9 +228,10 @@ void read_cut_off(rows_read const& from, double unit, seen_arithmetic& into) {
   }
   if (right < least_right || unclear < last) return;
   if (first == none || last >= first || std::exp(-first) < 0x1p-122) return;
-  into["cutoff"] = {fmt::format("weights below e^-x of the largest are {}, with x between {:.4g} and {:.4g}",
-                                got == 0 ? "0" : fmt::format("wrong ({:.3g} at e^-{:.4g})", got, first), last, first),
-                    first};
+  into[step_of_cutoff] = {
+      fmt::format("weights below e^-x of the largest are {}, with x between {:.4g} and {:.4g}",
+                  got == 0 ? "0" : fmt::format("wrong ({:.3g} at e^-{:.4g})", got, first), last, first),
+      first};
 }
 
 /// An exponential that is off: it depends on the distance alone, and the weights sum to 1.
@@ -249,21 +250,23 @@ void read_exp(rows_read const& from, double unit, seen_arithmetic& into) {
     }
   }
   if (most > 0.5 || most < 64 * unit) return;
-  into["exp-to"] = {fmt::format("exp is off by up to {:.2g} of its value, or more: e^-{:.6g} is {:.9g}, not {:.9g}",
-                                most, at, got, std::exp(-at)),
-                    most};
+  into[step_of_exp] = {fmt::format("exp is off by up to {:.2g} of its value, or more: e^-{:.6g} is {:.9g}, not {:.9g}",
+                                   most, at, got, std::exp(-at)),
+                       most};
 }
 
 }  // namespace
 
 bool confirms(seen_arithmetic const& seen, hypothesis const& tried) {
-  if (tried.scope != precision_scope::fitted) return seen.contains(tried.name.substr(0, tried.name.find("-x")));
-  bool const cuts = tried.name.starts_with("cutoff");
-  auto const read = seen.find(cuts ? "cutoff" : "exp-to");
+  auto const read = seen.find(tried.step);
   if (read == seen.end()) return false;
   double const number = read->second.number;
-  return cuts ? tried.threshold <= number && tried.threshold >= number / 2 - 1
-              : tried.threshold >= number / 2 && tried.threshold <= 16 * number;
+  switch (tried.bounds) {
+    case threshold_of::distance: return tried.threshold <= number && tried.threshold >= number / 2 - 1;
+    case threshold_of::error: return tried.threshold >= number / 2 && tried.threshold <= 16 * number;
+    case threshold_of::nothing: break;
+  }
+  return true;
 }
 
 seen_arithmetic read_arithmetic(problem::element_type type, std::span<problem::sizes const> shapes,

@@ -19,10 +19,10 @@ using problem_asker = std::function<std::optional<owned_outputs>(owned_problem c
 
 struct seen_step {
   std::string sentence = {};  ///< with the numbers that were read; empty: the sentence of the hypothesis holds
-  double number = 0;          ///< of "cutoff": the least distance without a weight; of "exp-to": the largest error
+  double number = 0;  ///< of step_of_cutoff: the least distance without a weight; of step_of_exp: the largest error
 };
 
-/// Hypotheses about precision that the rows confirm, by name; "cutoff" and "exp-to" stand for all their thresholds.
+/// The steps that the rows confirm: hypothesis::step, or "contract-" and a preset.
 using seen_arithmetic = std::map<std::string, seen_step, std::less<>>;
 
 /// Does what was seen confirm this hypothesis? Its threshold must be near to the number that was read.

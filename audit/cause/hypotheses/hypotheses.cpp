@@ -20,6 +20,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_memory(table);
     add_hypotheses_of_conventions(table);
     add_hypotheses_of_results(table);
+    add_hypotheses_of_exponentials(table);
     add_hypotheses_of_precision(table);
     return table;
   }();

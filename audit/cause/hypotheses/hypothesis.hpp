@@ -38,11 +38,11 @@ enum class hypothesis_kind : std::uint8_t {
   precision,   ///< it computes with less precision: a wider bound, which right answers satisfy too
 };
 
-/// Which bounds a hypothesis about precision widens.
-enum class precision_scope : std::uint8_t {
-  output,  ///< of O, and perhaps of the weights
-  all,
-  fitted,  ///< of all outputs, by a threshold that was chosen among several
+/// What the number of a hypothesis about precision bounds. It is chosen among several.
+enum class threshold_of : std::uint8_t {
+  nothing,   ///< the hypothesis has no number
+  distance,  ///< from the largest score, beyond which weights are dropped, or wrong
+  error,     ///< of exp, relative
 };
 
 /// A mistake that is plain enough to be asked of every wrong element, by its row alone.
@@ -51,14 +51,18 @@ struct plain_mistake {
   audit::bug_class bug_class;
 };
 
+/// Steps that hypotheses with different numbers share.
+inline constexpr char const *step_of_cutoff = "cutoff", *step_of_exp = "exp-to";
+
 struct hypothesis {
   std::string name;      ///< in reports: "band-top-left"
   std::string sentence;  ///< the mistake as a clause: "the band is aligned top-left"
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::supposition suppose;
-  precision_scope scope = precision_scope::all;
   std::optional<plain_mistake> plain{};
-  double threshold = 0;  ///< of precision_scope::fitted
+  std::string step = {};  ///< of precision: the name under which its step is seen (score_rows.hpp), whatever its number
+  threshold_of bounds = threshold_of::nothing;
+  double threshold = 0;
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
   std::vector<std::string> accepted{};  ///< of a convention: the words of --accept that make it no mistake
@@ -74,19 +78,20 @@ hypothesis const* find_hypothesis(std::string_view name);
 using hypothesis_list = std::vector<hypothesis>;
 
 // The parts of the table, in its order. Each is a file of this folder.
-void add_hypotheses_of_merges(hypothesis_list& to);       ///< parts that are lost, their weights, their strides
-void add_hypotheses_of_parameters(hypothesis_list& to);   ///< scale, softcap, bias
-void add_hypotheses_of_pages(hypothesis_list& to);        ///< where rows of packed and paged entries are read
-void add_hypotheses_of_visibility(hypothesis_list& to);   ///< mask and band
-void add_hypotheses_of_sinks(hypothesis_list& to);        ///< sinks
-void add_hypotheses_of_entries(hypothesis_list& to);      ///< lengths, block masks, dropout
-void add_hypotheses_of_parts(hypothesis_list& to);        ///< keys that are taken in parts and merged
-void add_hypotheses_of_keys(hypothesis_list& to);         ///< keys lost or counted twice, heads, blocks
-void add_hypotheses_of_remainders(hypothesis_list& to);   ///< keys behind the last part; a lost last key is simpler
-void add_hypotheses_of_hidden(hypothesis_list& to);       ///< hidden keys that are read, stand-ins for −∞, NaN
-void add_hypotheses_of_memory(hypothesis_list& to);       ///< inputs misread or rounded, earlier answers
-void add_hypotheses_of_conventions(hypothesis_list& to);  ///< rows in which no key is seen
-void add_hypotheses_of_results(hypothesis_list& to);      ///< LSE, the division, parts that are not merged
-void add_hypotheses_of_precision(hypothesis_list& to);    ///< wider models of the same problem
+void add_hypotheses_of_merges(hypothesis_list& to);        ///< parts that are lost, their weights, their strides
+void add_hypotheses_of_parameters(hypothesis_list& to);    ///< scale, softcap, bias
+void add_hypotheses_of_pages(hypothesis_list& to);         ///< where rows of packed and paged entries are read
+void add_hypotheses_of_visibility(hypothesis_list& to);    ///< mask and band
+void add_hypotheses_of_sinks(hypothesis_list& to);         ///< sinks
+void add_hypotheses_of_entries(hypothesis_list& to);       ///< lengths, block masks, dropout
+void add_hypotheses_of_parts(hypothesis_list& to);         ///< keys that are taken in parts and merged
+void add_hypotheses_of_keys(hypothesis_list& to);          ///< keys lost or counted twice, heads, blocks
+void add_hypotheses_of_remainders(hypothesis_list& to);    ///< keys behind the last part; a lost last key is simpler
+void add_hypotheses_of_hidden(hypothesis_list& to);        ///< hidden keys that are read, stand-ins for −∞, NaN
+void add_hypotheses_of_memory(hypothesis_list& to);        ///< inputs misread or rounded, earlier answers
+void add_hypotheses_of_conventions(hypothesis_list& to);   ///< rows in which no key is seen
+void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
+void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials that end
+void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem
 
 }  // namespace attest::audit

@@ -50,10 +50,19 @@ void round_sums(kernel_model& m, narrow_format const& to, double roundings = 1) 
 }  // namespace
 
 void add_hypotheses_of_precision(hypothesis_list& to) {
-  precision_scope scope = precision_scope::output;
-  auto const add = [&](std::string name, std::string sentence, std::function<void(kernel_model&)> widen) {
-    to.push_back(
-        {std::move(name), std::move(sentence), hypothesis_kind::precision, has_model(std::move(widen)), scope});
+  using widening = std::function<void(kernel_model&)>;
+  auto const add_of_step = [&](std::string step, std::string name, std::string sentence, widening widen) {
+    to.push_back({.name = std::move(name),
+                  .sentence = std::move(sentence),
+                  .kind = hypothesis_kind::precision,
+                  .suppose = has_model(std::move(widen)),
+                  .step = std::move(step)});
+  };
+  auto const add = [&](std::string const& name, std::string sentence, widening widen) {
+    add_of_step(name, name, std::move(sentence), std::move(widen));
+  };
+  auto const bounded = [&](threshold_of bounds, double threshold) {
+    to.back().bounds = bounds, to.back().threshold = threshold;
   };
   std::vector<narrow_format> const formats{{"f16", problem::format_of<problem::f16>},
                                            {"bf16", problem::format_of<problem::bf16>}};
@@ -76,7 +85,6 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
     add(fmt::format("outputs-cut-to-{}", format.name), fmt::format("O is cut to {}, not rounded", format.name),
         [=](kernel_model& m) { round_outputs(m, format, 2 * format.unit()); });
   }
-  scope = precision_scope::all;
   for (narrow_format const& format : formats)
     add(fmt::format("sum-of-{}-weights", format.name),
         fmt::format("the sum of the weights adds up weights rounded to {}", format.name), [=](kernel_model& m) {
@@ -85,18 +93,19 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
         });
   add("exp-of-float", "exp has the precision of float32",
       [](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-23)), m.x0 = std::min(m.x0, 80.0); });
-  scope = precision_scope::fitted;
-  for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6})
-    add(fmt::format("exp-to-2^-{}", digits), fmt::format("exp has errors up to 2^-{} of its value", digits),
-        [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); }),
-        to.back().threshold = power_of_two(-digits);
+  for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6}) {
+    add_of_step(step_of_exp, fmt::format("exp-to-2^-{}", digits),
+                fmt::format("exp has errors up to 2^-{} of its value", digits),
+                [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); });
+    bounded(threshold_of::error, power_of_two(-digits));
+  }
   for (double const cutoff : {86.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 25.0, 20.0, 17.0, 15.0, 13.8,
-                              12.0, 11.0, 10.0, 9.0,  8.0,  7.0,  6.0,  5.0,  4.0,  3.0,  2.0,  1.38})
-    add(fmt::format("cutoff-{:g}", cutoff),
-        fmt::format("weights below e^-{:g} of the largest are dropped, or wrong", cutoff),
-        [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); }),
-        to.back().threshold = cutoff;
-  scope = precision_scope::all;
+                              12.0, 11.0, 10.0, 9.0,  8.0,  7.0,  6.0,  5.0,  4.0,  3.0,  2.0,  1.38}) {
+    add_of_step(step_of_cutoff, fmt::format("cutoff-{:g}", cutoff),
+                fmt::format("weights below e^-{:g} of the largest are dropped, or wrong", cutoff),
+                [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); });
+    bounded(threshold_of::distance, cutoff);
+  }
   for (narrow_format const& format : formats) {
     add(fmt::format("scores-in-{}", format.name), fmt::format("scores are stored in {}", format.name),
         [=](kernel_model& m) { round_scores(m, format); });
@@ -108,10 +117,11 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
         [=](kernel_model& m) { round_scores(m, format), round_sums(m, format); });
     // More blocks, more roundings.
     for (int const roundings : {2, 4}) {
-      add(fmt::format("sums-in-{}-x{}", format.name, roundings), "",
-          [=](kernel_model& m) { round_sums(m, format, roundings); });
-      add(fmt::format("scores-and-sums-in-{}-x{}", format.name, roundings), "",
-          [=](kernel_model& m) { round_scores(m, format), round_sums(m, format, roundings); });
+      std::string const sums = fmt::format("sums-in-{}", format.name), both = "scores-and-" + sums;
+      add_of_step(sums, fmt::format("{}-x{}", sums, roundings), "",
+                  [=](kernel_model& m) { round_sums(m, format, roundings); });
+      add_of_step(both, fmt::format("{}-x{}", both, roundings), "",
+                  [=](kernel_model& m) { round_scores(m, format), round_sums(m, format, roundings); });
     }
   }
 }
