@@ -86,6 +86,9 @@ std::string causes_text(selftest_report const& selftest) {
     text += fmt::format("{:<34}{:<6}{:>6.1f}  {}\n", tested.specimen->name, tested.is_named() ? "yes" : "NO",
                         tested.cause ? tested.cause->seconds : 0,
                         tested.cause ? sentence_of(*tested.cause) : "no cause was searched for");
+    if (tested.is_named() || !tested.cause) continue;
+    auto const lines = lines_of(*tested.cause);
+    for (std::size_t n = 1; n < lines.size(); ++n) text += fmt::format("{:<48}{}\n", "", lines[n]);
   }
   if (mutants == 0) return "";
   return text +

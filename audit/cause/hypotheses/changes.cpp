@@ -108,6 +108,13 @@ double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std
   return problem.draft().bias ? element(*problem.draft().bias, b, h, i, j) : 0;
 }
 
+double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h) {
+  auto const& [rank, shape, stride] = p.sink->layout;
+  std::int64_t const from =
+      (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[static_cast<std::size_t>(rank - 1)];
+  return load(*p.sink, static_cast<std::size_t>(from));
+}
+
 double sigma_of(owned_problem const& problem) {
   return problem.draft().scale.value_or(1 / std::sqrt(static_cast<double>(problem.size().d)));
 }

@@ -48,6 +48,8 @@ double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// The bias, 0 where there is none.
 double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// The sink of a head of an entry. Requires a sink.
+double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h);
 /// σ in double.
 double sigma_of(owned_problem const& problem);
 /// Scores, hidden keys included, in double arithmetic: they choose which problem is meant, and are no truth.

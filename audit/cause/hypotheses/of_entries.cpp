@@ -1,13 +1,17 @@
 // Hypotheses about lengths, alignment, block masks and dropout. (Packed and paged calls are in slots here, so that
 // what a kernel does to offsets and tables shows as what it does to lengths.)
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -19,12 +23,60 @@ bool is_aligned(owned_problem const& p) {
 }
 bool is_shortened(owned_problem const& p) { return p.draft().k_lengths.has_value(); }
 
-void map_keys(problem_draft& p, std::function<std::int64_t(std::int32_t const* lengths, std::int64_t e)> const& f) {
-  std::int64_t const entries = p.q.layout.shape[0];
-  owned_tensor to = owned_tensor::compact(problem::element_type::i32, {entries});
-  for (std::int64_t e = 0; e < entries; ++e)
-    to.as<std::int32_t>()[e] = static_cast<std::int32_t>(f(p.k_lengths->as<std::int32_t>(), e));
+/// The number of keys of entry e by a mistake; `slot` is the most that an entry may have.
+using mistaken_length = std::int64_t (*)(std::vector<std::int64_t> const& lengths, std::size_t e, std::int64_t slot);
+
+std::vector<std::int64_t> lengths_by(owned_problem const& p, mistaken_length by) {
+  std::vector<std::int64_t> right, mistaken;
+  for (std::int64_t e = 0; e < p.size().b; ++e) right.push_back(keys_of(p, e));
+  for (std::size_t e = 0; e < right.size(); ++e) mistaken.push_back(by(right, e, p.size().m));
+  return mistaken;
+}
+
+void set_lengths(problem_draft& p, std::vector<std::int64_t> const& lengths) {
+  owned_tensor to = owned_tensor::compact(problem::element_type::i32, {std::ssize(lengths)});
+  std::ranges::transform(lengths, to.as<std::int32_t>(), [](std::int64_t x) { return static_cast<std::int32_t>(x); });
   p.k_lengths = std::move(to);
+}
+
+/// Bands stay where the right lengths put them.
+void keep_bands(owned_problem const& right, problem_draft& p) {
+  auto const& mask = right.draft().mask;
+  std::visit(
+      [&](auto const& of) {
+        show(p, right.size(), [&](auto b, auto h, auto i, auto j) {
+          return reference::inside(of.band(b), i, j) && (!mask || element(*mask, b, h, i, j) != 0);
+        });
+      },
+      right.instance());
+  p.align = 0;
+}
+
+bool is_any(answered_call const&) { return true; }
+/// What lies behind the last key of an entry is known: tensors are not packed, and not in pages.
+bool is_in_slots(answered_call const& call) {
+  return !call.given || (!call.given->draft().k_offsets && !call.given->draft().block_table);
+}
+
+/// Other numbers of keys: bands are aligned by them, or stay where they were.
+void add_lengths(hypothesis_list& to, std::string const& name, std::string const& sentence,
+                 bool (*concerned)(answered_call const&), mistaken_length by) {
+  for (bool const kept : {false, true})
+    adds_problems_to(to)(name + (kept ? "-band-kept" : ""), sentence + (kept ? "; bands stay where they were" : ""),
+                         [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+                           owned_problem const& p = call.problem;
+                           if (!is_shortened(p) || !concerned(call)) return {};
+                           problem_draft draft = p.draft();
+                           set_lengths(draft, lengths_by(p, by));
+                           // In slots, what lies behind the last key was left out of them.
+                           if (call.given && is_in_slots(call))
+                             draft.k = call.given->draft().k, draft.v = call.given->draft().v;
+                           if (kept && is_aligned(p)) {
+                             if (!is_small(p)) return {};
+                             keep_bands(p, draft);
+                           }
+                           return with_problem(call, std::move(draft));
+                         });
 }
 
 void map_bytes(owned_tensor& of, std::byte (*f)(std::byte)) {
@@ -101,21 +153,14 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   };
   auto const add_more = adds_problems_to(to);
   // --- lengths and alignment ---
-  add("lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_shortened,
-      [](problem_draft& p) { p.k_lengths.reset(); });
-  add("length-one-more", "each shortened entry has one key more", is_shortened, [](problem_draft& p) {
-    std::int64_t const slot = p.k.layout.shape[2];
-    map_keys(p, [slot](auto const* of, auto e) { return std::min<std::int64_t>(of[e] + 1, slot); });
-  });
-  add("length-one-less", "the last key of each shortened entry is lost", is_shortened, [](problem_draft& p) {
-    std::int64_t const slot = p.k.layout.shape[2];
-    map_keys(p, [slot](auto const* of, auto e) {
-      return of[e] > 0 && of[e] < slot ? std::int64_t{of[e]} - 1 : std::int64_t{of[e]};
-    });
-  });
-  add("length-of-first-entry", "no entry has more keys than the first", is_shortened, [](problem_draft& p) {
-    map_keys(p, [](auto const* of, auto e) { return std::min<std::int64_t>(of[0], of[e]); });
-  });
+  add_lengths(to, "lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_in_slots,
+              [](auto const&, auto, auto slot) { return slot; });
+  add_lengths(to, "length-one-more", "each shortened entry has one key more", is_in_slots,
+              [](auto const& of, auto e, auto slot) { return std::min(of[e] + 1, slot); });
+  add_lengths(to, "length-one-less", "the last key of each shortened entry is lost", is_any,
+              [](auto const& of, auto e, auto slot) { return of[e] > 0 && of[e] < slot ? of[e] - 1 : of[e]; });
+  add_lengths(to, "length-of-first-entry", "no entry has more keys than the first", is_any,
+              [](auto const& of, auto e, auto) { return std::min(of[0], of[e]); });
   add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,

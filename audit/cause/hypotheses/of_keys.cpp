@@ -134,7 +134,9 @@ supposition ends_at_empty_block(std::int64_t block) {
       }
       return j < end && sees(call.problem, b, h, i, j);
     });
-    return ended ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
+    answered_call known = call;
+    known.outputs.weights.reset();  // a pass over all keys may form them, beside the maximum and the sum of some
+    return ended ? with_problem(known, std::move(draft)) : std::vector<answered_call>();
   };
 }
 

@@ -43,9 +43,12 @@ std::vector<double> seen_lses(owned_problem const& merge, std::int64_t b, std::i
   return seen;
 }
 
-/// Rows with finite LSE for which `broken` gives an LSE are NaN, and have that LSE: here both are NaN.
-supposition breaks_rows(std::function<std::optional<double>(std::vector<double> const& lses, double largest)> broken) {
-  return [broken = std::move(broken)](answered_call const& call, answered_call const*) -> calls {
+/// Rows with finite LSE for which `broken` gives an LSE are NaN, and have that LSE: here both are NaN. In other rows
+/// `overflows` makes values infinite, and says whether there are any.
+using broken_lse = std::optional<double> (*)(std::vector<double> const& lses, double largest);
+using overflown_values = bool (*)(owned_problem const& p, std::int64_t b, std::int64_t row, owned_tensor& v);
+supposition breaks_rows(broken_lse broken, overflown_values overflows = nullptr) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     problem::sizes const& size = p.size();
     if (!is_merge(p)) return {};
@@ -58,12 +61,14 @@ supposition breaks_rows(std::function<std::optional<double>(std::vector<double> 
         auto const lses = seen_lses(p, b, row);
         if (!std::ranges::all_of(lses, [](double x) { return std::isfinite(x); })) continue;
         auto const lse = broken(lses, largest);
+        if (!lse) any |= overflows && overflows(p, b, row, draft.v);
         if (!lse) continue;
         any = true;
         store(*draft.bias, offset_of(*draft.bias, b, row, 0, 0), std::nan(""));
         if (draft.mask) store(*draft.mask, offset_of(*draft.mask, b, row, 0, 0), 1);
         auto const at = static_cast<std::size_t>(b * size.hq + row);
-        if (auto& got = supposed.outputs.lse; got) store(*got, at, load(*got, at) == *lse ? std::nan("") : 0);
+        auto const is_that = [&](double got) { return got == *lse || (std::isnan(got) && std::isnan(*lse)); };
+        if (auto& got = supposed.outputs.lse; got) store(*got, at, is_that(load(*got, at)) ? std::nan("") : 0);
       }
     return any ? with_problem(supposed, std::move(draft)) : calls();
   };
@@ -96,16 +101,34 @@ std::optional<double> unshifted(std::vector<double> const& lses, double largest)
   return most < -below_subnormal * reach ? std::optional(-HUGE_VAL) : std::nullopt;
 }
 
-/// One part after the other, LSE = a + log(1 + e^(b - a)): e^(b - a) overflows where the next LSE is far above.
+/// One part after the other, LSE = a + log(1 + e^(b - a)): e^(b - a) overflows where the next LSE is far above, and a
+/// part behind that makes inf - inf.
 std::optional<double> one_plus(std::vector<double> const& lses, double largest) {
   if (lses.empty()) return std::nullopt;
   double a = lses.front();
   for (std::size_t s = 1; s < lses.size(); ++s) {
-    if (lses[s] - a > std::log(largest)) return HUGE_VAL;
+    if (lses[s] - a > std::log(largest)) return s + 1 < lses.size() ? std::nan("") : HUGE_VAL;
     double const top = std::max(a, lses[s]);
     a = top + std::log(std::exp(a - top) + std::exp(lses[s] - top));
   }
   return std::nullopt;
+}
+
+/// The same, where e^(b - a) is finite and its product with a value overflows.
+bool one_plus_overflows(owned_problem const& p, std::int64_t b, std::int64_t row, owned_tensor& v) {
+  double const unit = natural_unit(p), largest = limits_of(p.type()).largest;
+  bool any = false;
+  double a = -HUGE_VAL;
+  for (std::int64_t s = 0; s < p.size().m; ++s) {
+    double const lse = bias_of(p, b, row, 0, s) * unit;
+    if (lse == -HUGE_VAL) continue;
+    for (std::int64_t c = 0; c < p.size().dv && a != -HUGE_VAL; ++c)
+      if (auto const at = offset_of(v, b, row, s, c); std::exp(lse - a) * std::abs(load(v, at)) > largest)
+        store(v, at, std::copysign(HUGE_VAL, load(v, at))), any = true;
+    double const top = std::max(a, lse);
+    a = top + std::log(std::exp(a - top) + std::exp(lse - top));
+  }
+  return any;
 }
 
 /// The kernel takes the LSEs of the parts for logarithms to another base, and returns its own LSE in that base.
@@ -143,6 +166,8 @@ calls is_undivided(answered_call const& call, answered_call const*) {
   return any ? calls{std::move(supposed)} : calls();
 }
 
+double lse_of_both(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
+
 /// One part after the other, with another sigmoid or another LSE of two parts: o − σ(ahead(L, L_s))·(o − o_s), then
 /// L := merged_lse(L, L_s). Each part has the LSE here with which its exact weight is the same.
 supposition merges_by_sigmoids(double (*ahead)(double, double), double (*merged_lse)(double, double)) {
@@ -151,32 +176,44 @@ supposition merges_by_sigmoids(double (*ahead)(double, double), double (*merged_
     problem::sizes const& size = p.size();
     if (!is_merge(p) || size.m < 2) return {};
     double const unit = natural_unit(p);
+    // Where the LSE of two parts is right, the sigmoids change O alone. The LSEs are then as large as they were, since
+    // the kernel rounds them as such.
+    bool const apart = merged_lse == lse_of_both;
     answered_call supposed = call;
     supposed.claim.fixed.g_b = supposed.claim.fixed.format.u;  // that LSE is rounded as it is stored
     problem_draft draft = p.draft();
     for (std::int64_t b = 0; b < size.b; ++b)
       for (std::int64_t row = 0; row < size.hq; ++row) {
-        double whole = -HUGE_VAL;
+        double whole = -HUGE_VAL, top = 0;
         std::vector<std::pair<std::int64_t, double>> logs;  // of the weight of each part that saw a key
         for (std::int64_t s = 0; s < size.m; ++s) {
           double const lse = bias_of(p, b, row, 0, s) * unit;
           if (lse == -HUGE_VAL) continue;
           if (!std::isfinite(lse)) return {};
+          top = std::max(top, std::abs(lse));
           double const x = logs.empty() ? HUGE_VAL : ahead(whole, lse), less = std::log1p(std::exp(-std::abs(x)));
           for (auto& [part, log] : logs) log -= std::max(0.0, x) + less;
           logs.emplace_back(s, std::min(0.0, x) - less);
           whole = logs.size() == 1 ? lse : merged_lse(whole, lse);
         }
+        // A weight below the smallest number is none; its logarithm would only cost digits.
+        double const least = draft.bias->type == problem::element_type::f64 ? -800 : -120;
         for (auto const& [s, log] : logs)
-          store(*draft.bias, offset_of(*draft.bias, b, row, 0, s), (log + whole) / unit);
+          store(*draft.bias, offset_of(*draft.bias, b, row, 0, s),
+                (std::max(log, least) + (apart ? top : whole)) / unit);
       }
-    return with_problem(supposed, std::move(draft));
+    if (!apart) return with_problem(supposed, std::move(draft));
+    answered_call lse = call;
+    lse.outputs.o.reset(), lse.outputs.weights.reset(), supposed.outputs.lse.reset();
+    calls both = with_problem(supposed, std::move(draft));
+    if (!both.empty() && lse.outputs.lse) both.push_back(std::move(lse));
+    return both;
   };
 }
 double difference(double a, double b) { return b - a; }
 double reversed_difference(double a, double b) { return a - b; }
-double lse_of_both(double a, double b) { return std::max(a, b) + std::log1p(std::exp(-std::abs(a - b))); }
 double lse_of_last(double, double b) { return b; }
+double lse_of_larger(double a, double b) { return std::max(a, b); }
 
 /// Every part is read with the strides of the first: where the odd parts are one row, further rows of them are NaN.
 calls reads_with_first_strides(answered_call const& call, answered_call const*) {
@@ -219,7 +256,8 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
   add("merge-reads-empty-parts", "O of a part that saw no key is multiplied by 0: a NaN there shows",
       solves(has_unread_parts, read_all_parts));
   add("merge-unshifted", "parts are weighed by exp of their LSE, without the largest", breaks_rows(unshifted));
-  add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger", breaks_rows(one_plus));
+  add("merge-log-1-plus", "the LSE of a merge is a + log(1 + exp(b - a)), whichever is larger",
+      breaks_rows(one_plus, one_plus_overflows));
   add("merge-undivided",
       "parts are weighed by exp of the distance to the largest LSE, and O is not divided by the sum of these",
       is_undivided);
@@ -230,6 +268,8 @@ void add_hypotheses_of_merges(hypothesis_list& to) {
       merges_by_sigmoids(reversed_difference, lse_of_both));
   add("merge-lse-of-last", "one part after the other, with the LSE of the part before in place of the merged LSE",
       merges_by_sigmoids(difference, lse_of_last));
+  add("merge-lse-of-larger", "one part after the other, with the larger LSE of two in place of the merged LSE",
+      merges_by_sigmoids(difference, lse_of_larger));
   add("merge-strides-of-first", "every part is read with the strides of the first", reads_with_first_strides);
 }
 

@@ -3,6 +3,7 @@
 // with.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,14 +23,15 @@ struct parts {
   std::int64_t first(std::int64_t s) const { return std::min(s * most, m); }
 };
 
-/// The weights of a row relative to the largest, added up over its visible keys.
+/// The weights of a row relative to the largest.
 struct row_of_weights {
   double largest;
-  std::int64_t keys;         ///< of its entry
-  std::vector<double> sums;  ///< Σ_{t < j} e^(s_t − largest), j = 0 … m
+  std::int64_t keys;            ///< of its entry
+  std::vector<double> weights;  ///< e^(s_j − largest), 0 of hidden keys
 
+  /// The sum of some: a difference of two sums would lose small ones.
   double of(std::int64_t first, std::int64_t last) const {
-    return last <= first ? 0 : sums[static_cast<std::size_t>(last)] - sums[static_cast<std::size_t>(first)];
+    return last <= first ? 0 : std::accumulate(weights.begin() + first, weights.begin() + last, 0.0);
   }
 };
 
@@ -44,22 +46,24 @@ std::vector<std::pair<row_index, row_of_weights>> some_rows(owned_problem const&
   std::int64_t const all = s.b * s.hq * s.n, step = all / most_rows + 1;
   for (std::int64_t at = 0; at < all; at += step) {
     std::int64_t const b = at / s.n / s.hq, h = at / s.n % s.hq, i = at % s.n;
-    row_of_weights row{score.largest(b, h, i), keys_of(problem, b), {0}};
+    row_of_weights row{score.largest(b, h, i), keys_of(problem, b), {}};
     if (i >= queries_of(problem, b) || std::isinf(row.largest)) continue;
     for (std::int64_t j = 0; j < s.m; ++j)
-      row.sums.push_back(row.sums.back() + (score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0));
+      row.weights.push_back(score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0);
     rows.emplace_back(row_index{b, h, i}, std::move(row));
   }
   return rows;
 }
 
 /// The number of parts by which the mistake fits the LSE best.
+/// `has_sink`: the sink of a row counts, where it has one.
 /// Ensures   returns nothing if that is one part, which has no mistake, or if the LSE does not tell
-std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) {
+std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum, bool has_sink) {
   problem_draft const& draft = call.problem.draft();
   std::int64_t const m = call.problem.size().m;
-  if (!call.outputs.lse || call.outputs.weights || draft.sink || draft.keep || m < 2 || !is_small(call.problem))
-    return std::nullopt;
+  if (!call.outputs.lse || call.outputs.weights || draft.keep || m < 2 || !is_small(call.problem)) return std::nullopt;
+  bool const counts_sink =
+      has_sink && draft.sink && call.claim.conventions.lse_sink == conventions::log_of_sink::included;
   auto const rows = some_rows(call.problem);
   auto const error_of = [&](parts const& tried) {
     constexpr double no_fit = 1e6;
@@ -67,7 +71,8 @@ std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) 
     double total = 0;
     for (auto const& [at, row] : rows) {
       double const got = load(*call.outputs.lse, static_cast<std::size_t>((at.b * s.hq + at.h) * s.n + at.i));
-      double const expected = row.largest + std::log(sum(row, tried));
+      double const of_sink = counts_sink ? std::exp(sink_of(draft, at.b, at.h) - row.largest) : 0;
+      double const expected = row.largest + std::log(sum(row, tried) + of_sink);
       bool const same = got == expected || (std::isnan(got) && std::isnan(expected));
       total += same ? 0 : std::isfinite(got - expected) ? std::abs(got - expected) : no_fit;
     }
@@ -82,12 +87,12 @@ std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum) 
 }
 
 using mistaken_answer = std::function<std::vector<answered_call>(answered_call const&, parts const&)>;
-void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum,
-                 mistaken_answer answer) {
+void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum, mistaken_answer answer,
+                 bool has_sink = true) {
   adds_problems_to(to)(
       std::move(name), "keys are taken in parts" + sentence,
-      [sum = std::move(sum), answer = std::move(answer)](answered_call const& call, answered_call const*) {
-        auto const of = fitted(call, sum);
+      [sum = std::move(sum), answer = std::move(answer), has_sink](answered_call const& call, answered_call const*) {
+        auto const of = fitted(call, sum, has_sink);
         return of ? answer(call, *of) : std::vector<answered_call>();
       });
   to.back().fits_answers = true;
@@ -162,6 +167,11 @@ double of_last_part(row_of_weights const& row, parts const& of) { return row.of(
 std::vector<answered_call> lse_of_last_part(answered_call const& call, parts const& of) {
   answered_call output = call, lse = call;
   output.outputs.lse.reset(), lse.outputs.o.reset();
+  if (call.problem.draft().sink) {  // it joins when the parts are merged
+    problem_draft draft = call.problem.draft();
+    draft.sink.reset();
+    lse.problem = owned_problem::of_valid(std::move(draft));
+  }
   auto supposed =
       seeing(lse, [&](std::int64_t b, std::int64_t j) { return j >= last_part(keys_of(call.problem, b), of); });
   if (!supposed.empty() && output.outputs.o) supposed.push_back(std::move(output));
@@ -176,7 +186,7 @@ void add_hypotheses_of_parts(hypothesis_list& to) {
   add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
   add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
               nan_after_nothing);
-  add_mistake(to, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part);
+  add_mistake(to, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part, false);
 }
 
 void add_hypotheses_of_remainders(hypothesis_list& to) {

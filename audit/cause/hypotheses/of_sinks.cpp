@@ -1,4 +1,5 @@
 // Hypotheses about sinks: which sink a head has, what it weighs, and where it counts.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -14,14 +15,6 @@ namespace {
 using calls = std::vector<answered_call>;
 
 bool has_sink(owned_problem const& p) { return p.draft().sink.has_value(); }
-
-/// The sink of a head of an entry. Requires a sink.
-double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h) {
-  auto const& [rank, shape, stride] = p.sink->layout;
-  std::int64_t const from =
-      (rank == 2 && shape[0] > 1 ? b * stride[0] : 0) + h * stride[static_cast<std::size_t>(rank - 1)];
-  return load(*p.sink, static_cast<std::size_t>(from));
-}
 
 using number_change = std::function<double(problem_draft const& p, std::int64_t b, std::int64_t h, double t)>;
 
@@ -102,6 +95,53 @@ supposition is_not_shifted(bool sink_in_maximum) {
   };
 }
 
+/// The LSE of a query that sees a key leaves the sink out, unless that is NaN or infinite, and the LSE of another has
+/// it.
+calls is_in_empty_rows_only(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  if (!has_sink(p) || !call.outputs.lse || !is_small(p)) return {};
+  score_table const score(p);
+  answered_call others = call, alone = call;
+  others.outputs.lse.reset(), alone.outputs.o.reset(), alone.outputs.weights.reset();
+  calls supposed = with_sink_as_key(alone, score,
+                                    {[](auto, auto, auto, double t) { return t; },
+                                     [&](auto b, auto h, auto i) {
+                                       double const t = sink_of(p.draft(), b, h);
+                                       return score.is_empty(b, h, i) || t == HUGE_VAL || std::isnan(t);
+                                     }});
+  if (!supposed.empty()) supposed.push_back(std::move(others));
+  return supposed;
+}
+
+/// The sink is a factor 1/(1 + e^(t − LSE)) of the answer of the keys, which is at least e^-20: no sink weighs more
+/// than the score LSE + ln(e²⁰ − 1). The LSE counts the sink as it is.
+calls has_least_factor(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!has_sink(p) || !is_small(p)) return {};
+  score_table const score(p);
+  auto const most = [&](auto b, auto h, auto i) {
+    double const top = score.largest(b, h, i);
+    return std::isfinite(top) ? top + std::log(score.sum_of_weights(b, h, i)) + 20 + std::log1p(-std::exp(-20.0))
+                              : HUGE_VAL;
+  };
+  bool any = false;
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+    std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq;
+    double const t = sink_of(p.draft(), b, h);
+    any |= std::isfinite(t) && t > most(b, h, row % s.n);
+  }
+  if (!any) return {};
+  answered_call others = call, alone = call;
+  others.outputs.lse.reset(), alone.outputs.o.reset(), alone.outputs.weights.reset();
+  calls supposed = with_sink_as_key(
+      others, score,
+      {[&](auto b, auto h, auto i, double t) { return std::isfinite(t) ? std::min(t, most(b, h, i)) : t; },
+       [](auto...) { return true; }});
+  if (!supposed.empty() && call.outputs.lse) supposed.push_back(std::move(alone));
+  return supposed;
+}
+
 /// The LSE of a query that sees no key is `instead`, as if there were no sink.
 supposition is_not_in_empty_rows(double instead) {
   return [=](answered_call const& call, answered_call const*) -> calls {
@@ -117,9 +157,11 @@ supposition is_not_in_empty_rows(double instead) {
     bool any = false;
     for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
       std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-      if (!score.is_empty(b, h, i) || sink_of(p.draft(), b, h) == -HUGE_VAL) continue;
-      any = true;
+      if (!score.is_empty(b, h, i)) continue;
       auto const at = static_cast<std::size_t>(row);
+      bool const none = sink_of(p.draft(), b, h) == -HUGE_VAL;  // there −inf is right, too
+      if (none && load(lse, at) == -HUGE_VAL) continue;
+      any = true;
       store(lse, at, load(lse, at) == load(known, 0) ? -HUGE_VAL : std::nan(""));
     }
     if (!any) return {};
@@ -206,10 +248,14 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
                   supposed.push_back(std::move(others));
                   return supposed;
                 }});
+  to.push_back({"sink-in-lse-of-empty-rows-only", "the LSE leaves the sink out where a key is seen",
+                hypothesis_kind::problem, is_in_empty_rows_only});
   auto const add_more = adds_problems_to(to);
   add_more("sink-unshifted", "exp of the sink is taken without the row maximum, in which it is", is_not_shifted(true));
   add_more("sink-unshifted-beside-maximum-of-keys",
            "exp of the sink is taken without the row maximum, which is the maximum of the keys", is_not_shifted(false));
+  add_more("sink-factor-from-e^-20",
+           "the answer of the keys is multiplied by the factor of the sink, which is at least e^-20", has_least_factor);
   for (double const instead : {-HUGE_VAL, -1e4, -1e9, -1e30, -double{std::numeric_limits<float>::max()}}) {
     bool const lowest = instead == -std::numeric_limits<float>::max();
     std::string const number = fmt::format("{:g}", instead);
