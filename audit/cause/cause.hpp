@@ -18,12 +18,14 @@ struct named_mistake {
 };
 
 /// What explains the failing inputs that were tried, all of them: one mistake, or the smallest set of them. If only one
-/// input was tried: every mistake that explains it, since one input does not tell them apart.
+/// input was tried: every mistake that explains it, since one input does not tell them apart. One mistake may leave
+/// fewer than half of the inputs open, where a kernel that makes it is promised nothing by the contract.
 struct named_cause {
   std::vector<named_mistake>
       mistakes;  ///< the mistake that explains the most comes first; empty: nothing explains all inputs
   std::vector<named_mistake> partly;     ///< without a mistake above: mistakes that explain some
   std::int64_t explains = 0, of = 0;     ///< failing inputs that they explain together, and that were tried
+  std::int64_t open = 0;                 ///< that a mistake above neither explains nor contradicts
   std::int64_t failed = 0;               ///< failing inputs; time may not allow to try them all
   std::vector<std::string> unexplained;  ///< those tried that nothing explains: CHECK/CASE, in the order of the cases
   std::string condition;                 ///< where the kernel is wrong: of all failing inputs that were judged

@@ -28,6 +28,7 @@ struct candidate {
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::hypothesis const* hypothesis = nullptr;  ///< none: an event, or a contract
   std::vector<char> explains;
+  std::vector<char> open = {};  ///< cases that it neither explains nor contradicts
   std::int64_t tried_passing = 0, contradicted = 0;
 };
 
@@ -76,7 +77,9 @@ class search {
       add_seen_precision();
       chosen = smallest_set();
     }
-    bool whole = explained_by(chosen) == cause_of() && !chosen.empty();
+    if (explained_by(chosen) < cause_of() || chosen.size() > 1)
+      if (candidate* const one = one_that_nothing_contradicts()) chosen = {one};
+    bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
     if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
       add_seen_precision();
@@ -89,9 +92,11 @@ class search {
     }
     if (whole && tried_.size() == 1) chosen = all_that_fit(*chosen.front());
     named_cause cause;
+    if (whole) cause.open = cause_of() - explained_by(chosen);
     cause.of = cause_of(), cause.failed = std::ssize(asked_.failing), cause.explains = explained_by(chosen);
     std::vector<char> explained(tried_.size());
     for (candidate* const each : chosen) explained = united(std::move(explained), each->explains);
+    if (cause.open > 0) explained = united(std::move(explained), chosen.front()->open);
     for (candidate const* const each : chosen)
       (whole ? cause.mistakes : cause.partly)
           .push_back({each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted,
@@ -108,7 +113,11 @@ class search {
   bool is_late() const { return asked_.late(tried_.empty() ? 1 : share_of_failing); }
 
   void try_case(searched_case const& failing) {
-    std::vector<char> explained(candidates_.size());
+    std::vector<char> explained(candidates_.size()), open(candidates_.size());
+    auto const take = [&](std::size_t at, answered_case const& answered) {
+      fit const is = fit_of(*candidates_[at].hypothesis, answered);
+      explained[at] = is == fit::certified, open[at] = is == fit::open;
+    };
     auto const note = [&](call_event event) {
       for (std::size_t at = 0; at < event_hypotheses().size(); ++at)
         if (event_hypotheses()[at].id == event) explained[at] = 1;
@@ -127,15 +136,15 @@ class search {
       if (!each.hypothesis || right) continue;
       if (tried_.size() >= tried_with_all && count_of(each.explains) == 0) continue;
       if (is_late()) return;  // a case that was tried in part is not counted
-      explained[at] = fit_of(*each.hypothesis, *answers) == fit::certified;
+      take(at, *answers);
     }
     if (tried_.size() >= tried_with_all && std::ranges::find(explained, 1) == explained.end() && !right)
       for (std::size_t at = 0; at < candidates_.size() && !is_late(); ++at)
-        if (candidate const& each = candidates_[at]; each.hypothesis)
-          explained[at] = fit_of(*each.hypothesis, *answers) == fit::certified;
+        if (candidates_[at].hypothesis) take(at, *answers);
     if (is_late()) return;
     tried_.push_back(&failing), answers_.push_back(std::move(answers));
-    for (std::size_t at = 0; at < candidates_.size(); ++at) candidates_[at].explains.push_back(explained[at]);
+    for (std::size_t at = 0; at < candidates_.size(); ++at)
+      candidates_[at].explains.push_back(explained[at]), candidates_[at].open.push_back(open[at]);
   }
 
   std::int64_t cause_of() const { return std::ssize(tried_); }
@@ -143,6 +152,25 @@ class search {
     std::vector<char> explained(tried_.size());
     for (candidate const* const each : chosen) explained = united(std::move(explained), each->explains);
     return count_of(explained);
+  }
+
+  std::int64_t explained_or_open(std::vector<candidate*> const& chosen) const {
+    if (chosen.size() == 1 && is_uncontradicted(*chosen.front())) return cause_of();
+    return explained_by(chosen);
+  }
+
+  /// Does it explain most cases, and contradict none of the others?
+  bool is_uncontradicted(candidate const& one) const {
+    return 2 * count_of(one.explains) > cause_of() && count_of(united(one.explains, one.open)) == cause_of();
+  }
+  /// Of such candidates the first of those that explain the most; none: null.
+  candidate* one_that_nothing_contradicts() {
+    candidate* best = nullptr;
+    for (candidate& each : candidates_)
+      if (each.kind != hypothesis_kind::precision && is_uncontradicted(each) &&
+          (!best || count_of(each.explains) > count_of(best->explains)))
+        best = &each;
+    return best;
   }
 
   /// Is every wrong element a 0 in the place of a number below the normal ones?
@@ -170,7 +198,7 @@ class search {
     for (audit::hypothesis const& row : hypotheses()) {
       if (row.kind != hypothesis_kind::precision || !confirms(seen, row)) continue;
       candidate added{row.name, row.sentence, row.kind, &row, {}};
-      std::vector<char> open;
+      std::vector<char>& open = added.open;
       for (auto const& answers : answers_) {
         if (asked_.late(1)) return;
         fit const is = answers && answers->is_wrong() ? fit_of(row, *answers) : fit::refuted;
@@ -191,6 +219,7 @@ class search {
       if (!seen.contains("contract-" + other.name)) continue;
       candidate added{"contract-" + other.name, other.sentence, hypothesis_kind::precision, nullptr, {}};
       for (searched_case const* const tried : tried_) added.explains.push_back(other.cases.contains(tried->number));
+      added.open.resize(tried_.size());
       candidates_.push_back(std::move(added));
     }
   }
@@ -231,6 +260,7 @@ class search {
       if (&other == chosen || other.kind == hypothesis_kind::precision || !other.hypothesis) continue;
       if (other.hypothesis->fits_answers) continue;
       if (other.explains != chosen->explains) continue;
+      if (count_of(chosen->explains) < cause_of() && !is_uncontradicted(other)) continue;
       ask_passing(other);
       if (other.contradicted == 0) return &other;
     }

@@ -22,14 +22,20 @@ fit fit_of(judgement const& judged) {
 }
 
 fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judged_call const& of, double& worst) {
-  for (violation const& wrong : of.wrong)
-    if (fit const is = fit_of_row(supposed, wrong, worst); is != fit::certified) return is;
+  bool open = false;
+  for (violation const& wrong : of.wrong) {
+    fit const is = fit_of_row(supposed, wrong, worst);
+    if (is == fit::refuted) return is;
+    open |= is != fit::certified;
+  }
   for (answered_call const& call : supposed) {
     if (call.outputs.empty()) continue;
     judgement const found = judge_by_law(call.problem, call.outputs, call.claim, of.rows, thoroughness::verdict);
-    if (fit const is = fit_of(found); is != fit::certified) return is;
+    fit const is = fit_of(found);
+    if (is == fit::refuted) return is;
+    open |= is != fit::certified;
   }
-  return fit::certified;
+  return open ? fit::open : fit::certified;
 }
 
 }  // namespace
@@ -60,7 +66,7 @@ bool answered_case::is_wrong() const {
 }
 
 fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst) {
-  bool concerned = false;
+  bool concerned = false, open = false;
   double largest = 0;
   answered_call const* before = nullptr;
   for (answered_case::judged_call const& each : answers.calls) {
@@ -69,9 +75,12 @@ fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst)
     if (supposed.empty() && !each.wrong.empty()) return fit::refuted;
     if (supposed.empty()) continue;
     concerned = true;
-    if (fit const is = fit_of_call(supposed, each, largest); is != fit::certified) return is;
+    fit const is = fit_of_call(supposed, each, largest);
+    if (is == fit::refuted) return is;
+    open |= is == fit::open;
   }
   if (worst) *worst = std::max(*worst, largest);
+  if (open) return fit::open;
   return concerned ? fit::certified : fit::unconcerned;
 }
 

@@ -33,7 +33,7 @@ enum class fit : std::uint8_t {
   unconcerned,  ///< the hypothesis says nothing of this case
   certified,    ///< under the hypothesis every answer is certified, the elements that are wrong without it among them
   refuted,      ///< a right answer becomes wrong under the hypothesis, or a wrong one stays wrong
-  open,         ///< the judge decides neither
+  open,         ///< nothing is refuted, and the judge does not certify all: under the hypothesis less is promised
 };
 /// Judges the wrong rows and then, if they are right, the whole case. `worst` becomes the largest error in the wrong
 /// rows, in units of the bound that the hypothesis allows.

@@ -100,10 +100,11 @@ void apply(baseline const& known, report& to) {
   for (known_cause const& one : known)
     if (is_about(one, to) && !shown.contains(one)) gone.push_back(fmt::format("{} in {}", one.cause, one.check));
   if (count > 0)
-    to.observations.push_back(fmt::format("known: {} by --baseline", counted(count, "finding", "findings")));
+    to.observations.push_back({fmt::format("known: {} by --baseline", counted(count, "finding", "findings")), kind_baseline});
   if (!gone.empty())
     to.observations.push_back(
-        fmt::format("known and not shown: {}; --update-baseline forgets what does not show", fmt::join(gone, ", ")));
+        {fmt::format("known and not shown: {}; --update-baseline forgets what does not show", fmt::join(gone, ", ")),
+         kind_baseline});
   if (count == 0) return;
   std::set<std::string, std::less<>> const waived(to.waived.begin(), to.waived.end());
   report_builder(to, waived).finish(to.complete(), to.incomplete_because);

@@ -74,6 +74,13 @@ void add_to(std::vector<named_mistake>& all, named_mistake const& mistake) {
   at->tried_passing += mistake.tried_passing, at->contradicted += mistake.contradicted;
 }
 
+/// "; under it the contract promises nothing about the other 2" of inputs that a mistake leaves open.
+std::string left_open(named_cause const& cause) {
+  if (cause.open == 0) return "";
+  return fmt::format("; under it the contract promises nothing about the other{}",
+                     cause.open == 1 ? "" : fmt::format(" {}", cause.open));
+}
+
 }  // namespace
 
 std::string sentence_of(named_cause const& cause) {
@@ -83,10 +90,13 @@ std::string sentence_of(named_cause const& cause) {
   bool const somewhere = count == 1 && cause.mistakes.front().contradicted > 0;
   if (cause.recorded || somewhere)
     return fmt::format("the {}answers to {} are those of {}: {}", cause.recorded ? "recorded " : "",
-                       cause.of == 1 ? tried_inputs(cause) : "all of " + tried_inputs(cause),
-                       count == 1 ? "one mistake" : fmt::format("{} mistakes", count), words_of(cause.mistakes));
-  return fmt::format("{} {}: {}", count == 1 ? "one mistake explains" : fmt::format("{} mistakes explain", count),
-                     explained_inputs(cause), words_of(cause.mistakes));
+                       cause.of == 1    ? tried_inputs(cause)
+                       : cause.open > 0 ? explained_inputs(cause)
+                                        : "all of " + tried_inputs(cause),
+                       count == 1 ? "one mistake" : fmt::format("{} mistakes", count), words_of(cause.mistakes)) +
+           left_open(cause);
+  return fmt::format("{} {}: {}{}", count == 1 ? "one mistake explains" : fmt::format("{} mistakes explain", count),
+                     explained_inputs(cause), words_of(cause.mistakes), left_open(cause));
 }
 
 std::vector<std::string> accepted_by(named_cause const& cause) {
@@ -140,11 +150,16 @@ json cause_json(report const& of) {
                           {"contradicted", mistake.contradicted}});
     return mistakes;
   };
-  return {{"sentence", sentence_of(*of.cause)},   {"condition", of.cause->condition},
-          {"explains", of.cause->explains},       {"of", of.cause->of},
-          {"failed", of.cause->failed},           {"hypotheses", list_of(of.cause->mistakes)},
-          {"partial", list_of(of.cause->partly)}, {"unexplained", of.cause->unexplained},
-          {"accept", accepted_by(*of.cause)},     {"seconds", of.cause->seconds}};
+  return {{"sentence", sentence_of(*of.cause)},
+          {"condition", of.cause->condition},
+          {"explains", of.cause->explains},
+          {"of", of.cause->of},
+          {"open", of.cause->open},
+          {"failed", of.cause->failed},
+          {"hypotheses", list_of(of.cause->mistakes)},
+          {"partial", list_of(of.cause->partly)},
+          {"unexplained", of.cause->unexplained},
+          {"seconds", of.cause->seconds}};
 }
 
 std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
@@ -158,7 +173,8 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
     named_cause& into = all ? *all : all.emplace();
     into.recorded = into.recorded || part.recorded;
     for (named_mistake const& mistake : part.partly) add_to(into.partly, mistake);
-    into.explains += part.explains, into.of += part.of, into.failed += part.failed, into.seconds += part.seconds;
+    into.open += part.open, into.explains += part.explains, into.of += part.of, into.failed += part.failed,
+        into.seconds += part.seconds;
     if (into.condition.empty()) into.condition = part.condition;
     into.unexplained.insert(into.unexplained.end(), part.unexplained.begin(), part.unexplained.end());
     for (named_mistake const& mistake : part.mistakes) add_to(counted, mistake);
@@ -178,7 +194,8 @@ std::optional<named_cause> joined_cause(std::vector<report> const& shards) {
   // Mistakes that explain equally much stay in the order in which they came.
   // Mistakes that leave inputs of some shard open, or that a passing input contradicts beside others, explain a part.
   bool const contradicted = std::ranges::any_of(all->mistakes, [](auto const& one) { return one.contradicted > 0; });
-  if (all->explains < all->of || !all->partly.empty() || (contradicted && all->mistakes.size() > 1)) {
+  if (all->explains + all->open < all->of || (all->open > 0 && all->mistakes.size() > 1) || !all->partly.empty() ||
+      (contradicted && all->mistakes.size() > 1)) {
     for (named_mistake const& mistake : all->mistakes) add_to(all->partly, mistake);
     all->mistakes.clear();
   }

@@ -75,6 +75,8 @@ struct check_result {
 
 /// The kind of notes about findings that could not be saved, or not be listed.
 inline constexpr char const* kind_not_saved = "not saved";
+/// The kinds of notes about findings that a baseline knows, and about parts of a file that were not read.
+inline constexpr char const *kind_baseline = "baseline", *kind_ignored = "ignored";
 
 /// A note for the reader; it never changes the verdict.
 struct observation {

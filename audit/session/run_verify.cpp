@@ -153,7 +153,8 @@ problem::result<report> run_verify(verify_options const& options) {
   if (options.claim) kernel_report.contracts = {*options.claim};
   if (options.claim) kernel_report.relaxed = relaxed(options.claim->conventions);
   std::ranges::copy(recorded.value().notes, std::back_inserter(kernel_report.observations));
-  std::ranges::move(sentences_of_ignored(recorded.value()), std::back_inserter(kernel_report.observations));
+  for (std::string& sentence : sentences_of_ignored(recorded.value()))
+    kernel_report.observations.emplace_back(std::move(sentence), kind_ignored);
   kernel_report.not_asked = left_out_of(recorded.value().metadata);
   std::ranges::move(unjudged_weights(recorded.value()), std::back_inserter(kernel_report.not_asked));
   std::string const foreign_o = recorded.value().foreign_o;

@@ -128,6 +128,7 @@ void visit(Archive& facts, named_mistake& of) {
 template <class Archive>
 void visit(Archive& facts, named_cause& of) {
   facts("mistakes", of.mistakes), facts("explains", of.explains), facts("of", of.of), facts("failed", of.failed);
+  facts("open", of.open);
   facts("unexplained", of.unexplained), facts("condition", of.condition), facts("seconds", of.seconds, not_negative{});
 }
 
