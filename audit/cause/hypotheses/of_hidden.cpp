@@ -21,6 +21,20 @@ struct hidden_reading {
   bool beyond_right_only = false;  ///< only keys behind the right edge, where there is no mask
 };
 
+/// q·k added up one after the other in the arithmetic of the kernel, where sums may overflow.
+double product_in_order(owned_problem const& p, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  owned_tensor const &q = p.draft().q, &k = p.draft().k;
+  problem::sizes const& s = p.size();
+  bool const wide = p.type() == problem::element_type::f64;
+  auto const rounded = [&](double x) { return wide ? x : static_cast<double>(static_cast<float>(x)); };
+  double sum = 0;
+  for (std::int64_t t = 0; t < s.d; ++t) {
+    double const x = load(q, offset_of(q, b, h, i, t)), y = load(k, offset_of(k, b, h / (s.hq / s.hk), j, t));
+    sum = rounded(sum + rounded(x * y));
+  }
+  return sum;
+}
+
 /// A hidden key is read: it stands a second time behind the last key, visible, with the score of a hidden one.
 supposition reads_hidden(hidden_reading how) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
@@ -34,19 +48,30 @@ supposition reads_hidden(hidden_reading how) {
     auto const source = [](std::int64_t j) { return std::optional(j); };
     auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
     auto const& weights = call.outputs.weights;
-    return with_further_keys(
-        call, {.count = s.m,
-               .key = how.reads_key ? decltype(further_keys::key)(source) : none,
-               .value = how.reads_value ? decltype(further_keys::value)(source) : none,
-               .weighs_0 = how.score == least_score,
-               .shown = hidden,
-               .bias = [&](auto b, auto h, auto i, auto j) { return hidden(b, h, i, j) ? how.score : 0.0; },
-               .weight =
-                   [&](auto b, auto h, auto i, auto j) {
-                     std::int64_t const key = j % s.m;
-                     return hidden(b, h, i, key) == (j >= s.m) ? load(*weights, offset_of(*weights, b, h, i, key))
-                                                               : 0.0;
-                   }});
+    // Beside −∞, all that matters of q·k is whether it is NaN or +∞, in the arithmetic of the kernel.
+    bool const adds_infinity = how.reads_key && how.score == least_score;
+    auto const is_nan = [&](auto b, auto h, auto i, auto j) {
+      double const x = product_in_order(p, b, h, i, j);
+      return std::isnan(x) || ((sigma_of(p) < 0 ? -x : x) == -least_score && p.draft().softcap == 0);
+    };
+    return with_further_keys(call, {.count = s.m,
+                                    .key = how.reads_key && !adds_infinity ? decltype(further_keys::key)(source) : none,
+                                    .value = how.reads_value ? decltype(further_keys::value)(source) : none,
+                                    .weighs_0 = how.score == least_score,
+                                    .shown = hidden,
+                                    .bias =
+                                        [&](auto b, auto h, auto i, auto j) {
+                                          if (adds_infinity && hidden(b, h, i, j) && is_nan(b, h, i, j))
+                                            return std::nan("");
+                                          return hidden(b, h, i, j) ? how.score : 0.0;
+                                        },
+                                    .weight =
+                                        [&](auto b, auto h, auto i, auto j) {
+                                          std::int64_t const key = j % s.m;
+                                          return hidden(b, h, i, key) == (j >= s.m)
+                                                     ? load(*weights, offset_of(*weights, b, h, i, key))
+                                                     : 0.0;
+                                        }});
   };
 }
 
