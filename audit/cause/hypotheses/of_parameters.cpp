@@ -39,13 +39,15 @@ void map_bias(problem_draft& p, std::function<double(double)> const& f) {
 /// of a pair is the bias through the scale, in two parts, so that its own rounding does not matter.
 std::vector<answered_call> capped_bias(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
-  if (!has_bias(p) || !has_softcap(p) || !is_small(p) || p.size().n > 128 || p.size().hq != p.size().hk) return {};
+  if (!has_bias(p) || !has_softcap(p) || !is_small(p) || p.size().hq != p.size().hk) return {};
   double const sigma = sigma_of(p), cap = p.draft().softcap;
   if (sigma == 0) return {};
   problem::sizes const& s = p.size();
   problem_draft draft = p.draft();
   draft.scale = sigma, draft.bias.reset();
   std::int64_t const wider = s.d + 2 * s.n;
+  constexpr double most_products = 0x1p27;
+  if (static_cast<double>(s.b * s.hq * s.n * s.m) * static_cast<double>(wider) > most_products) return {};
   draft.q = owned_tensor::compact(p.type(), {s.b, s.hq, s.n, wider});
   draft.k = owned_tensor::compact(p.type(), {s.b, s.hk, s.m, wider});
   fill(draft.q, [&](auto b, auto h, auto i, auto t) {
