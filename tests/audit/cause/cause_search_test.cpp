@@ -9,6 +9,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/contract/contract.hpp"
+#include "audit/report/cause_words.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
@@ -144,6 +145,39 @@ TEST_CASE("one mistake explains every failing input of a kernel that makes it", 
     CHECK(found.mistakes.front().name == cause);
     CHECK(found.mistakes.front().contradicted == 0);
     CHECK(found.explains == found.of);
+    CHECK(found.unexplained.empty());
+  }
+}
+
+TEST_CASE("an input about which the contract promises nothing speaks neither for a mistake nor against it", "[unit]") {
+  // The largest finite number becomes visible: sums may overflow.
+  audit::named_cause const found = cause_of(answers_of("decoding_is_not_causal", {"bands", "windows", "poison"}));
+  REQUIRE(names_of(found) == std::set<std::string>{"band-ignored-for-one-query"});
+  CHECK(found.open > 0);
+  CHECK(found.open < found.explains);
+  CHECK(found.explains + found.open == found.of);
+  CHECK(found.unexplained.empty());
+}
+
+TEST_CASE("a mistake explains inputs in which it meets another option of the call, or overflows", "[unit]") {
+  struct planted {
+    char const *specimen, *cause;
+    std::vector<std::string> checks;
+  };
+  for (auto const& [specimen, cause, checks] :
+       {planted{"length_one_too_few", "length-one-less-band-kept", {"lengths", "packed", "pages"}},
+        planted{"length_of_first_entry", "length-of-first-entry-band-kept", {"lengths", "packed", "pages"}},
+        planted{"sink_factor_clamped", "sink-factor-from-e^-20", {"sinks"}},
+        planted{"sink_not_in_lse", "sink-in-lse-of-empty-rows-only", {"sinks", "block-masks"}},
+        planted{"empty_block_ends_row", "empty-block-of-16-ends-row", {"empty-blocks", "masks"}},
+        planted{"exp_cut_off_at_minus_80", "exp-from-e^-80", {"sharp"}},
+        planted{"future_key_plus_minus_infinity", "hidden-score-plus-infinity-right", {"poison"}}}) {
+    CAPTURE(specimen);
+    audit::named_cause const found = cause_of(answers_of(specimen, checks));
+    std::string const named = found.mistakes.size() == 1 ? found.mistakes.front().name : "";
+    CAPTURE(audit::sentence_of(found));
+    // Without bands beside it, the simpler of two is named.
+    CHECK((named == cause || named + "-band-kept" == cause));
     CHECK(found.unexplained.empty());
   }
 }
