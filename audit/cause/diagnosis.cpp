@@ -1,5 +1,6 @@
 #include "audit/cause/diagnosis.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -49,6 +50,19 @@ diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, c
                 tried.plain->bug_class};
   }
   return {};
+}
+
+void keep_answer_of(std::string_view mistake, std::string& sentence) {
+  hypothesis const* const named = find_hypothesis(mistake);
+  if (!named || !named->plain) return;
+  std::string_view const own = named->plain->answer;
+  for (std::string_view const verb : {"; it equals ", " outputs of its row equal "}) {
+    std::size_t const at = sentence.find(verb);
+    if (at == std::string::npos) continue;
+    std::size_t const begin = sentence.rfind(';', at), answer = at + verb.size(),
+                      end = std::min(sentence.find(';', answer), sentence.size());
+    if (std::string_view(sentence).substr(answer, end - answer) != own) sentence.erase(begin, end - begin);
+  }
 }
 
 }  // namespace attest::audit

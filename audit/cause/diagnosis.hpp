@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "audit/judge/judge_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -20,5 +21,9 @@ struct diagnosis {
 /// Cost      one row for each mistake that is tried
 diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                    violation const& wrong);
+
+/// Takes the clause "it equals …" out of a sentence if its answer is not that of the named mistake: for some calls the
+/// answers of two mistakes are the same. Leaves the sentence as it is if the mistake has no plain answer.
+void keep_answer_of(std::string_view mistake, std::string& sentence);
 
 }  // namespace attest::audit

@@ -10,6 +10,7 @@
 #include "audit/cases/call_order.hpp"
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/keep_form.hpp"
+#include "audit/cause/diagnosis.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/judge/cross_call.hpp"
@@ -208,9 +209,19 @@ void search(cause_question asked, bool recorded, clock::time_point until, report
   cause->seconds = std::chrono::duration<double>(std::min(clock::now(), until) - begun).count();
   into.cause = std::move(cause);
   put_unexplained_first(into);
+  keep_answers_of_cause(into);
 }
 
 }  // namespace
+
+void keep_answers_of_cause(report& of) {
+  if (!of.cause || of.cause->mistakes.size() != 1) return;
+  std::string const& mistake = of.cause->mistakes.front().name;
+  for (finding& found : of.findings) {
+    keep_answer_of(mistake, found.what.sentence);
+    if (found.shrunk) keep_answer_of(mistake, found.shrunk->what.sentence);
+  }
+}
 
 std::vector<searched_case> spread_over_checks(std::vector<searched_case> cases) {
   std::map<std::string, std::int64_t> seen;

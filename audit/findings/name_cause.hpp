@@ -30,4 +30,7 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
                          std::chrono::steady_clock::time_point until, std::function<bool()> const& stopped,
                          report& into);
 
+/// No finding that one named mistake explains keeps the answer of another mistake in its sentences.
+void keep_answers_of_cause(report& of);
+
 }  // namespace attest::audit

@@ -11,6 +11,7 @@
 #include "audit/findings/draw_pictures.hpp"
 #include "audit/findings/explain_command.hpp"
 #include "audit/findings/kernel_again.hpp"
+#include "audit/findings/name_cause.hpp"
 #include "audit/findings/shrink.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/support/interruptible.hpp"
@@ -141,6 +142,7 @@ void save_findings(audit_options const& options, case_finder const& find, clock:
       found.no_pictures = "an earlier finding of this check and class has them";
     else if (auto const failing = find(found.check, found.case_name)) saver.save(*failing, found);
   }
+  keep_answers_of_cause(into);
 }
 
 }  // namespace attest::audit

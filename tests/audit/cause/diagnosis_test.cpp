@@ -1,6 +1,7 @@
 // A row whose outputs are all the same multiple of the exact ones: the weights do not sum to 1.
 #include <algorithm>
 
+#include "audit/cause/diagnosis.hpp"
 #include "audit/cause/explain.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/elements.hpp"
@@ -59,6 +60,21 @@ TEST_CASE("columns of different factors, and zeros, say nothing of the weights",
   CHECK(says(r, 121, 120).find("the weights sum") == std::string::npos);
   CHECK(says(r, 0, 0).find("the weights sum") == std::string::npos);
   CHECK(says(r, -1, -1).find("the weights sum") == std::string::npos);
+}
+
+TEST_CASE("beside a named mistake no sentence keeps the answer of another", "[unit]") {
+  auto const kept = [](std::string_view mistake, std::string sentence) {
+    audit::keep_answer_of(mistake, sentence);
+    return sentence;
+  };
+  std::string const top_left =
+      "o[0] is 1; all 8 outputs of its row equal the answer with the band aligned top-left; here";
+  CHECK(kept("band-top-left", top_left) == top_left);
+  CHECK(kept("band-bottom-right", top_left) == "o[0] is 1; here");
+  CHECK(kept("lse-negated", top_left) == top_left);
+  CHECK(kept("mask-ignored", "o[0] is 1; it equals the answer without the mask and the band") == "o[0] is 1");
+  CHECK(kept("mask-ignored", "o[0] is 1; it equals the answer without the mask") ==
+        "o[0] is 1; it equals the answer without the mask");
 }
 
 }  // namespace attest::tests
