@@ -163,7 +163,7 @@ class search {
   bool is_uncontradicted(candidate const& one) const {
     return 2 * count_of(one.explains) > cause_of() && count_of(united(one.explains, one.open)) == cause_of();
   }
-  /// Of such candidates the first of those that explain the most; none: null.
+  /// The first such candidate that explains the most. Null if there is none.
   candidate* one_that_nothing_contradicts() {
     candidate* best = nullptr;
     for (candidate& each : candidates_)

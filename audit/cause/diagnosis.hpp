@@ -22,8 +22,8 @@ struct diagnosis {
 diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                    violation const& wrong);
 
-/// Takes the clause "it equals …" out of a sentence if its answer is not that of the named mistake: for some calls the
-/// answers of two mistakes are the same. Leaves the sentence as it is if the mistake has no plain answer.
+/// Takes the clause "it equals …" out of a sentence if it has the answer of another mistake: for some calls the answers
+/// of two mistakes are the same. Leaves the sentence as it is if the named mistake has no plain answer.
 void keep_answer_of(std::string_view mistake, std::string& sentence);
 
 }  // namespace attest::audit

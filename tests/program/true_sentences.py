@@ -30,14 +30,14 @@ COMPARE = {"<": int.__lt__, "≤": int.__le__, "=": int.__eq__, "≠": int.__ne_
 
 def report_of(kernel):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([attest, "audit", "--kernel", f"{zoo}:zoo_{kernel}", *options, "--draws", "0", "--json", "-",
-                               "--findings", folder], capture_output=True, text=True, check=False, timeout=900)
+        done = subprocess.run([attest, "audit", "--kernel", f"{zoo}:zoo_{kernel}", *options, "--draws", "0", "--json",
+                               "-", "--findings", folder], capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 1, (kernel, done.returncode, done.stderr[-2000:])
     return json.loads(done.stdout)
 
 
 def flags_of(found):
-    """Metadata and tensors of the call of a finding; nothing where gen does not make it in its size."""
+    """Metadata and tensors of the call of a finding. Returns None if gen does not make it in its size."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder) / "call.safetensors"
         done = subprocess.run([attest, "gen", *options, "--only", f"{found['check']}/{found['case']}", "--out", file],
