@@ -14,7 +14,7 @@ constexpr std::array causes{
     std::pair{"sink_dropped", "sink-ignored"},
     std::pair{"sink_scaled", "sink-scaled"},
     std::pair{"sink_softcapped", "sink-softcapped-also-none"},
-    std::pair{"sink_counted_twice", "sink-twice"},
+    std::pair{"sink_counted_twice", "sink-twice-beside-keys|sink-twice"},
     std::pair{"sink_of_kv_head", "sink-of-kv-head"},
     std::pair{"sink_interleaved", "sink-interleaved"},
     std::pair{"sink_of_first_head", "sink-of-first-head"},

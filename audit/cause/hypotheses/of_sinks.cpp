@@ -113,6 +113,25 @@ calls is_in_empty_rows_only(answered_call const& call, answered_call const*) {
   return supposed;
 }
 
+/// The sink is counted twice, except in the LSE of a query that sees no key.
+calls is_twice_beside_keys(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!has_sink(p) || !is_small(p)) return {};
+  score_table const score(p);
+  auto const twice = [](double t) { return t + std::log(2.0); };
+  bool empty = false;
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row)
+    empty |= score.is_empty(row / s.n / s.hq, row / s.n % s.hq, row % s.n);
+  if (empty)
+    return with_sink_as_key(call, score,
+                            {[&](auto b, auto h, auto i, double t) { return score.is_empty(b, h, i) ? t : twice(t); },
+                             [](auto...) { return true; }});
+  problem_draft draft = p.draft();
+  map_sink(draft, [&](auto const&, auto, auto, double t) { return twice(t); });
+  return with_problem(call, std::move(draft));
+}
+
 /// The sink is a factor 1/(1 + e^(t − LSE)) of the answer of the keys, which is at least e^-20: no sink weighs more
 /// than the score LSE + ln(e²⁰ − 1). The LSE counts the sink as it is.
 calls has_least_factor(answered_call const& call, answered_call const*) {
@@ -254,6 +273,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
   add_more("sink-unshifted", "exp of the sink is taken without the row maximum, in which it is", is_not_shifted(true));
   add_more("sink-unshifted-beside-maximum-of-keys",
            "exp of the sink is taken without the row maximum, which is the maximum of the keys", is_not_shifted(false));
+  add_more("sink-twice-beside-keys", "the sink is counted twice where a key is seen", is_twice_beside_keys);
   add_more("sink-factor-from-e^-20",
            "the answer of the keys is multiplied by the factor of the sink, which is at least e^-20", has_least_factor);
   for (double const instead : {-HUGE_VAL, -1e4, -1e9, -1e30, -double{std::numeric_limits<float>::max()}}) {
