@@ -1,7 +1,8 @@
 // A row whose outputs are all the same multiple of the exact ones: the weights do not sum to 1.
+#include "audit/cause/diagnosis.hpp"
+
 #include <algorithm>
 
-#include "audit/cause/diagnosis.hpp"
 #include "audit/cause/explain.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/elements.hpp"
