@@ -100,7 +100,8 @@ void apply(baseline const& known, report& to) {
   for (known_cause const& one : known)
     if (is_about(one, to) && !shown.contains(one)) gone.push_back(fmt::format("{} in {}", one.cause, one.check));
   if (count > 0)
-    to.observations.push_back({fmt::format("known: {} by --baseline", counted(count, "finding", "findings")), kind_baseline});
+    to.observations.push_back(
+        {fmt::format("known: {} by --baseline", counted(count, "finding", "findings")), kind_baseline});
   if (!gone.empty())
     to.observations.push_back(
         {fmt::format("known and not shown: {}; --update-baseline forgets what does not show", fmt::join(gone, ", ")),
