@@ -73,12 +73,12 @@ def check_finding(found):
     return has_answers
 
 
-def check_kernel(kernel, *words, earlier=False):
+def check_kernel(kernel, *words, earlier=False, least=1):
     found = report_of("audit", "--kernel", f"{zoo}:zoo_{kernel}", "--seed", "1", "--quick", "--draws", "0",
                       *words)["findings"]
     assert found, kernel
     held = sum(check_finding(one) for one in found)
-    assert held > 0, kernel
+    assert held >= least, kernel
     if earlier:
         assert any("of this input, with b=" in one["sentence"] for one in found), found
     print(f"{kernel}: {len(found)} findings, {held} of them in a file with their answers", flush=True)
@@ -93,5 +93,6 @@ with tempfile.TemporaryDirectory() as folder:
     check_kernel("merge_base_2", "--only", "merge")
     # State that is kept between calls, and calls of several sizes.
     check_kernel("one_key_more_than_before", "--only", "sequences", earlier=True)
-    check_kernel("fewer_keys_than_before", "--only", "sequences,earlier-outputs", earlier=True)
+    # While the tensors of other calls are alive: no file holds such answers.
+    check_kernel("fewer_keys_than_before", "--only", "sequences,earlier-outputs", least=0)
     check_kernel("after_a_single_key", "--only", "sequences", earlier=True)
