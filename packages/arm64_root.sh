@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 mkdir -p "$1"
 root=$(readlink -f "$1")
 
-# The libraries of these sections; compilers and tools are those of the machine that builds.
+# The libraries of these sections. The machine that builds has the compilers and tools.
 names() { sed -n "/^\[$1\]/,/^\[/s/^\(lib[a-z0-9.+-]*\|catch2\|nlohmann[a-z0-9-]*\) .*/\1/p" "$here/debian.txt"; }
 # shellcheck disable=SC2046
 set -- libc6-dev libstdc++-12-dev $(names build) $(names test)

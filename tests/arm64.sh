@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# attest on 64-bit ARM, on a machine that is none: cross-compiled, and run by qemu. It runs the unit and property tests of
-# the problem, the reference, the machine tier, the kernel and the judge, then an audit of the built-in kernel.
+# attest on 64-bit ARM, on a machine that is none: cross-compiled, and run by qemu. It audits the built-in kernel, then
+# runs the unit and property tests of the problem, the reference, the machine tier, the kernel and the judge.
 #
 # Usage: tests/arm64.sh [BUILD]
 #   BUILD  the folder of builds (default: build); it gets arm64, the packages, and aarch64, the build

@@ -1,4 +1,4 @@
-// The kernel's bits are those of every processor that multiplies and adds with one rounding: AVX2, AVX-512, NEON.
+// Every processor that multiplies and adds with one rounding gives the kernel the same bits: AVX2, AVX-512, NEON.
 #include <bit>
 #include <cstdint>
 #include <random>
