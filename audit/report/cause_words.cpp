@@ -159,6 +159,7 @@ json cause_json(report const& of) {
           {"hypotheses", list_of(of.cause->mistakes)},
           {"partial", list_of(of.cause->partly)},
           {"unexplained", of.cause->unexplained},
+          {"accept", accepted_by(*of.cause)},
           {"seconds", of.cause->seconds}};
 }
 

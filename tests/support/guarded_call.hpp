@@ -17,7 +17,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/files/problem_file.hpp"
-#include "audit/zoo/zoo.hpp"
+#include "audit/zoo/claim.hpp"
 #include "problem/call_parameters.hpp"
 #include "problem/dlpack.hpp"
 #include "tests/support/catch.hpp"
@@ -66,6 +66,12 @@ inline zoo::specimen const* planted() {
   return found;
 }
 
+/// The claim of planted().
+inline audit::contract const& claim_of_plant(zoo::specimen const& plant) {
+  static audit::contract const claim = audit::claim_of(plant).value();
+  return claim;
+}
+
 /// Is the kernel asked problems of this type? A planted kernel that claims the presets of float and double (f32,
 /// f32-any, f64) has both; any other has only its claim's type.
 inline bool takes(problem::element_type type) {
@@ -73,7 +79,7 @@ inline bool takes(problem::element_type type) {
   if (!plant) return true;
   for (char const* const general : {"f32", "f32-any", "f64"})
     if (plant->contract == general) return problem::size_of(type) > 2;
-  return type == audit::find_contract(plant->contract)->type;
+  return type == claim_of_plant(*plant).type;
 }
 
 /// The kernel's claim for this element type: the built-in one fast::model, with outputs rounded to theirs.
@@ -84,7 +90,7 @@ inline audit::contract const& claim_for(problem::element_type type) {
   if (!plant && type == element_type::bf16) return *audit::find_contract("bf16-ieee");
   if (!plant && type == element_type::f16) return *audit::find_contract("f16-ieee");
   if (!plant) return *audit::find_contract(f64 ? "f64-blocked" : "f32-blocked");
-  audit::contract const& claimed = *audit::find_contract(plant->contract);
+  audit::contract const& claimed = claim_of_plant(*plant);
   return claimed.type == type ? claimed : *audit::find_contract(f64 ? "f64" : "f32");
 }
 

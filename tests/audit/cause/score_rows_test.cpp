@@ -3,8 +3,7 @@
 
 #include <array>
 
-#include "audit/contract/contract.hpp"
-#include "audit/zoo/zoo.hpp"
+#include "audit/zoo/claim.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
@@ -14,8 +13,10 @@ namespace {
 audit::seen_arithmetic seen_of(std::string_view specimen) {
   zoo::specimen const* const found = zoo::find_specimen(specimen);
   REQUIRE(found != nullptr);
+  auto const claim = audit::claim_of(*found);
+  REQUIRE(claim);
   constexpr std::array shapes{problem::sizes{.b = 1, .hq = 1, .hk = 1, .n = 32, .m = 64, .d = 64, .dv = 64}};
-  return audit::read_arithmetic(audit::find_contract(found->contract)->type, shapes,
+  return audit::read_arithmetic(claim.value().type, shapes,
                                 [&](audit::owned_problem const& problem) -> std::optional<audit::owned_outputs> {
                                   return guarded_answer_of(found->kernel, problem.draft(), 0);
                                 });
@@ -67,6 +68,7 @@ TEST_CASE("of a kernel with another mistake, and of every right one, the rows sa
     if (!specimen.is_honest() || !specimen.family.empty()) continue;
     CAPTURE(specimen.name);
     std::string_view const claim = specimen.contract;
+    if (claim.find(' ') != claim.npos) continue;  // its fields may be seen, such as an exponential that ends
     bool const coarser = claim == "f16-scores" || claim == "bf16-throughout" || claim == "f64-in-f32";
     CHECK((coarser || seen_of(specimen.name).empty()));
   }
