@@ -23,7 +23,7 @@ diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, c
                    violation const& wrong);
 
 /// Takes the clause "it equals …" out of a sentence if it has the answer of another mistake: for some calls the answers
-/// of two mistakes are the same. Leaves the sentence as it is if the named mistake has no plain answer.
+/// of two mistakes are the same. Changes nothing if the named mistake has no plain answer.
 void keep_answer_of(std::string_view mistake, std::string& sentence);
 
 }  // namespace attest::audit

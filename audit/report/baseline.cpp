@@ -27,9 +27,11 @@ constexpr std::pair<char const*, std::string known_cause::*> fields[]{{"kernel",
                                                                       {"check", &known_cause::check},
                                                                       {"cause", &known_cause::cause}};
 
+/// The kernel without the folder of its file.
+std::string kernel_of(report const& of) { return of.kernel.substr(of.kernel.rfind('/') + 1); }
+
 known_cause key_of(report const& of, finding const& found) {
-  known_cause key{of.kernel.substr(of.kernel.rfind('/') + 1), of.contract, found.check,
-                  fmt::format("class {}", found.class_token())};
+  known_cause key{kernel_of(of), of.contract, found.check, fmt::format("class {}", found.class_token())};
   if (!of.cause || of.cause->mistakes.empty() || of.cause->is_ambiguous()) return key;
   auto const& left = of.cause->unexplained;
   if (std::ranges::find(left, fmt::format("{}/{}", found.check, found.case_name)) != left.end()) return key;
@@ -41,7 +43,7 @@ known_cause key_of(report const& of, finding const& found) {
 }
 
 bool is_about(known_cause const& known, report const& of) {
-  return known.kernel == of.kernel.substr(of.kernel.rfind('/') + 1) && known.contract == of.contract;
+  return known.kernel == kernel_of(of) && known.contract == of.contract;
 }
 
 error of_key(std::string key, std::string reason) { return {error_code::bad_value, std::move(key), std::move(reason)}; }

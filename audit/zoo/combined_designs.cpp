@@ -28,13 +28,7 @@ ATTEST_HONEST(states_in_bf16, "five finished parts, rounded to bf16, merged by t
               R"(f32-any {"u_state": "0x1p-8", "omega_state": "0x1p-134", "state_limit": 3e38})") {
   static constexpr std::int64_t splits = 5;
   static constexpr bool merges_by_lse = true;
-  static F state(F o) {
-    // To nearest, ties to even: by a sum that leaves eight bits.
-    int exponent = 0;
-    std::frexp(o, &exponent);
-    F const grid = std::ldexp(F(1), std::max(exponent - 8, -133));
-    return std::isfinite(o) ? std::nearbyint(o / grid) * grid : o;
-  }
+  static F state(F o) { return rounded<problem::bf16>(o); }
 };
 
 ATTEST_HONEST(split_undivided, "five finished parts by the weights exp(LSE_s - LSE), and no division", "f32-split") {

@@ -42,6 +42,12 @@ E stored_as(R x) {
   else return audit::nearest_element<E>(static_cast<double>(x));
 }
 
+/// The number of To next to x.
+template <class To, class R>
+R rounded(R x) {
+  return static_cast<R>(audit::rounded_to(static_cast<double>(x), problem::format_of<To>));
+}
+
 template <class E>
 void store(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j, E value) {
   std::int64_t const at[4]{b, h, i, j};

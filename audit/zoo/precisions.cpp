@@ -6,12 +6,6 @@
 namespace attest::zoo {
 namespace {
 
-/// The number of To next to x.
-template <class To, class R>
-R rounded(R x) {
-  return static_cast<R>(audit::rounded_to(static_cast<double>(x), problem::format_of<To>));
-}
-
 /// The number of `digits` binary digits next to x, in the range of x: 11 digits as in TF32, 4 as in FP8 (e4m3).
 template <class R>
 R of_digits(R x, int digits) {

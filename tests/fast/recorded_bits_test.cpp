@@ -66,7 +66,7 @@ bool has_fused_products(std::string_view target) {
 
 }  // namespace
 
-TEST_CASE("the bits of O, LSE and weights are those that were recorded", "[unit]") {
+TEST_CASE("O, LSE and weights have the recorded bits", "[unit]") {
   for (std::string_view const target : fast::simd_targets()) {
     if (!has_fused_products(target)) continue;
     INFO(target);

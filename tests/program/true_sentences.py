@@ -71,7 +71,7 @@ def number(name, sizes):
 
 
 def holds(clause, sizes, flags):
-    """True, False, or None where the call does not tell."""
+    """True, False, or None if the call does not tell."""
     if clause == "grouped":
         return sizes["hq"] != sizes["hk"]
     if clause == "not grouped":

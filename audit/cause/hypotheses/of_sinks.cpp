@@ -133,7 +133,7 @@ calls is_twice_beside_keys(answered_call const& call, answered_call const*) {
 }
 
 /// The sink is a factor 1/(1 + e^(t − LSE)) of the answer of the keys, which is at least e^-20: no sink weighs more
-/// than the score LSE + ln(e²⁰ − 1). The LSE counts the sink as it is.
+/// than the score LSE + ln(e²⁰ − 1). The LSE counts the whole sink.
 calls has_least_factor(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
   problem::sizes const& s = p.size();
