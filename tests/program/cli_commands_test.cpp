@@ -79,7 +79,7 @@ TEST_CASE("the help of every command shows an example", "[unit]") {
 
 // What ends an audit is in its report. Seconds are asserted of processors alone, which no other work adds to.
 
-TEST_CASE("a quick audit ends soon, even with a kernel that hangs", "[slow]") {
+TEST_CASE("a quick audit ends soon, even with a kernel that hangs", "[nightly]") {
   for (std::string const which : {"", "hang", "spins", "wrong_then_hangs"}) {
     outcome const ran = attest("audit --quick --json -" + (which.empty() ? " --draws 20" : kernel(which)));
     INFO(which << ": " << ran.processor_seconds << " s\n" << ran.out);
@@ -95,7 +95,7 @@ TEST_CASE("a quick audit ends soon, even with a kernel that hangs", "[slow]") {
   }
 }
 
-TEST_CASE("a budget ends an audit, whatever the kernel does", "[slow]") {
+TEST_CASE("a budget ends an audit, whatever the kernel does", "[nightly]") {
   for (std::string const which : {"hang", "mean_v", "wrong_then_hangs", "naive"}) {
     outcome const ran = attest("audit --budget 3 --json -" + kernel(which));
     INFO(which << ": " << ran.processor_seconds << " s\n" << ran.out);

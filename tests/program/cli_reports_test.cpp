@@ -190,7 +190,7 @@ TEST_CASE("list contracts --json prints files that --contract reads", "[unit]") 
 TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
   for (auto const& which : {std::string(" --only accuracy,bands,sinks,strides,domain,drawn"),
                             " --only empty-rows,masks,drawn --waive empty-rows,masks" + kernel("nan_empty_row"),
-                            " --only worked-examples/e11.1,masks,strides,empty-rows,determinism" + kernel("mean_v")}) {
+                            " --only worked-examples/e11.1,masks,empty-rows,determinism" + kernel("mean_v")}) {
     INFO(which);
     std::string const common =
         "audit --quick --draws 12 --draw-products 65536 --seed 18446744073709551615 --findings ''" + which;
