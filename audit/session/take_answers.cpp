@@ -70,7 +70,7 @@ void verify_session::take(recorded_case& entry, contract const& claim) {
               collect_);
 }
 
-/// Judges the outputs, and explains those that are wrong. Returns false if the time ended before that.
+/// Judges the outputs, and explains wrong ones. Returns false if the time ended before that.
 bool verify_session::judge(recorded_case& entry, contract const& claim, case_result& into) {
   return !interruptible([&] { return !why_to_stop().empty(); },
                         [&] {
@@ -105,7 +105,7 @@ void verify_session::read_otherwise(recorded_case const& entry, contract const& 
   if (reading_->words == reading->words) ++cases_so_read_;
 }
 
-/// Notes the contract of a case in the report, where it is not the one that the user named.
+/// Notes in the report the contract of a case, if the user named none or another.
 void verify_session::note_claim(contract const& claim) {
   if (options_.claim) {
     if (claim.name != options_.claim->name) merges_under_.insert(claim.name);
