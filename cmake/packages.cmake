@@ -28,6 +28,7 @@ endif()
 attest_package(dlpack::dlpack dlpack)
 attest_package(nlohmann_json::nlohmann_json nlohmann_json)
 attest_package(CLI11::CLI11 CLI11)
+find_path(ATTEST_TOML_HEADERS NAMES toml++/toml.h REQUIRED)  # without its package, which links a library
 if(ATTEST_TESTS AND NOT ATTEST_SELF_CONTAINED)
   attest_package(Catch2::Catch2 Catch2)
   attest_package(rapidcheck rapidcheck)

@@ -10,8 +10,10 @@
 #include <fmt/format.h>
 
 #include "audit/program/outputs.hpp"
+#include "audit/program/settings.hpp"
 #include "audit/program/usage_words.hpp"
 #include "audit/report/version.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/output_file.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/real_number.hpp"
@@ -111,6 +113,15 @@ int run(int argc, char** argv) {
     return usage_error(
         fmt::format("{}; see `attest {}--help`", why, chosen.empty() ? "" : chosen.front()->get_name() + " "));
   };
+  auto const repository = read_settings(app, words);
+  if (!repository) return usage_error(repository.why().message());
+  auto const& [file, names, from_file] = repository.value();
+  if (!from_file.empty()) {
+    std::string line = name_of_input(file) + ":";
+    for (std::string const& word : from_file) line += " " + shell_word(word);
+    tell({line});
+    words.insert(words.begin() + 1, from_file.begin(), from_file.end());
+  }
   auto const empty = empty_word(words);
   try {
     app.parse(std::vector<std::string>(words.rbegin(), words.rend()));

@@ -8,6 +8,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
+#include "audit/program/settings.hpp"
 #include "audit/program/terminal.hpp"
 #include "audit/report/file/json_write.hpp"
 #include "audit/report/html/page.hpp"
@@ -40,6 +41,7 @@ void report_files::declare(CLI::App& command) {
       ->check(one_of({"auto", "always", "never"}))
       ->type_name("WHEN")
       ->capture_default_str();
+  declare_settings(command);
 }
 
 std::optional<error> report_files::read_baseline() {

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ._candidates import candidates as candidates
     from ._capture import capture as capture
 
-__version__ = "0.7.0"
+__version__ = "0.8.0"
 
 __all__ = ["Call", "Merge", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit", "campaign",
            "candidates", "capture", "compare", "reference", "reference_merge", "solve", "verify", "verify_merge"]

@@ -43,6 +43,13 @@ def kernel_of(words: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
+def _settings(rest: Sequence[str]) -> list[str]:
+    """The words that let the program read attest.toml or pyproject.toml of the current folder."""
+    named = any(word == "--no-config" or word.partition("=")[0] == "--config" for word in rest)
+    found = [file for file in ("attest.toml", "pyproject.toml") if os.path.isfile(file)]
+    return ["--config", found[0]] if found and not named else []
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Runs a command, by default the command line; returns the program's exit status: 0 certified, 1 refuted, 2 bad
     usage, 3 undecided."""
@@ -58,6 +65,7 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.path.insert(0, os.getcwd())
         from ._ask import imported
         asked = kernel or next(iter(given.kernel), "builtin")
+        rest += _settings(rest)
         report = audit(asked, contract=given.contract, dtype=given.dtype, device=given.device or "cpu",
                        layout=given.layout or "bhnd", arrays=given.arrays, causal=given.causal, returns=given.returns,
                        supports=given.supports, allow=given.allow, isolate=given.isolate, findings=given.findings,

@@ -261,6 +261,8 @@ def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[s
     Raises ValueError with the program's sentence for exit status 2, and NotWritten, which has the report, where a file
     of it cannot be written.
     """
+    if not any(word == "--config" or str(word).startswith("--config=") for word in words):
+        words = [*words, "--no-config"]  # the files of options are for the command line: a function has arguments
     written = {name: text_of(to, name) for name, to in (files or {}).items() if to is not None}
     folder = folder or Folder()
     report, page = Path(folder.name) / "report.json", Path(folder.name) / "report.html"

@@ -286,7 +286,8 @@ def _merged(name: str, seed: int, tasks: list[Task], reasons: dict[str, str], wh
     # The program does not know by itself that two commands are one kernel; here their words say so, as they do in a
     # key.
     one_kernel = ["--same-kernel"] if name.startswith("command:") else []
-    done = run_program(["merge", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file), *one_kernel])
+    done = run_program(["merge", "--no-config", *(os.fspath(task.file) for task in tasks), "--json", os.fspath(file),
+                        *one_kernel])
     if done.returncode not in (0, 1, 3):
         why = f"attest merge: {last_line(done.stderr)}"
         return _unmerged(name, seed, tasks, (why,), why)

@@ -76,3 +76,17 @@ def test_python_takes_its_own_words_and_leaves_the_others() -> None:
     (["--kernel", "libmine.so:f"], None), (["--kernel", "./x:f"], None), (["--only", "a:b"], None)])
 def test_which_words_name_a_callable(words: list[str], kernel: str | None) -> None:
     assert main.kernel_of(words) == kernel
+
+
+def test_the_files_of_options_are_for_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text('[tool.attest.audit]\nseed = 7\nquick = true\ndraws = 0\n'
+                                             'only = "worked-examples"\nfindings = ""\n')
+    done = run("audit", "kernels:plain", "--seed", "8", "--json", "r.json", cwd=tmp_path)
+    assert done.returncode == 0, done
+    assert json.loads((tmp_path / "r.json").read_text())["seed"] == 8
+    code = "import attest_attention as a, kernels\na.audit(kernels.plain, quick=True, seed=9, draws=0, only='scale')"
+    (tmp_path / "attest.toml").write_text("[audit]\nnonsense = 1\n")
+    path = os.pathsep.join([str(HERE.parent), str(HERE)])
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path})
+    refused = run("audit", "kernels:plain", *SMALL, cwd=tmp_path)
+    assert refused.returncode == 2 and "there is no option 'nonsense'" in refused.stderr, refused

@@ -20,7 +20,7 @@ function(refuses)
 endfunction()
 
 refuses(WORDS "a C++20 compiler (g++)" ENVIRONMENT PATH=${WORK}/no_programs --unset=CXX)
-refuses(WORDS libboost1.81-dev libfmt-dev libtbb-dev libhwy-dev libcli11-dev nlohmann-json3-dev libseccomp-dev
-        libdlpack-dev
+refuses(WORDS libboost1.81-dev libfmt-dev libtbb-dev libhwy-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev
+        libseccomp-dev libdlpack-dev
   ENVIRONMENT --unset=CMAKE_PREFIX_PATH --unset=Boost_ROOT
   OPTIONS -DCMAKE_IGNORE_PATH=/usr/include -DCMAKE_SYSTEM_IGNORE_PATH=/usr/local/include)
