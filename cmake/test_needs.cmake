@@ -67,9 +67,11 @@ if(ATTEST_TESTS)
   attest_python_with(ATTEST_PYTEST_PYTHON numpy pytest)
   attest_python_with(ATTEST_NUMPY_PYTHON numpy)
   attest_python_with(ATTEST_JSONSCHEMA_PYTHON jsonschema)
+  attest_python_with(ATTEST_YAML_PYTHON yaml)
   attest_need(PYTEST "no NumPy or no pytest in python3: ./attest setup python" ATTEST_PYTEST_PYTHON_FOUND)
   attest_need(NUMPY "no NumPy in python3: ./attest setup ci" ATTEST_NUMPY_PYTHON_FOUND)
   attest_need(JSONSCHEMA "no jsonschema in python3: ./attest setup ci" ATTEST_JSONSCHEMA_PYTHON_FOUND)
+  attest_need(YAML "no PyYAML in python3: ./attest setup ci" ATTEST_YAML_PYTHON_FOUND)
 endif()
 
 # What no package brings.
