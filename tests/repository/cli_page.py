@@ -54,30 +54,45 @@ def rows(block: str) -> list[tuple[str, str]]:
     return joined
 
 
-def section(program: str, name: str) -> str:
+def section(program: str, name: str) -> tuple[list[str], list[tuple[str, str]], list[str]]:
+    """The first lines of a command, its options, its examples."""
     help_text = said(program, name)
     sentence = help_text.splitlines()[0]
-    text = [f"## {name}", "", sentence[0].upper() + sentence[1:] + ".", ""]
     parts = re.split(r"^(Positionals|Options):\n", help_text, flags=re.M)
     options: list[tuple[str, str]] = []
     tail = ""
     for title, block in zip(parts[1::2], parts[2::2]):
         body, _, rest = block.partition("\n\n")
-        options += rows(body)
+        options += [row for row in rows(body) if not any(one in row[0] for one in COMMON)]
         tail = rest if title == "Options" else tail
-    for words, meaning in options:
-        if not any(one in words for one in COMMON):
-            text += textwrap.wrap(f"- {words}: {meaning}", 120, subsequent_indent="  ", break_long_words=False,
-                                  break_on_hyphens=False)
-    if tail.strip():
-        text += ["", *("    " + line for line in textwrap.dedent(tail).strip().splitlines())]
-    return "\n".join(text) + "\n"
+    examples = ["", *("    " + line for line in textwrap.dedent(tail).strip().splitlines())] if tail.strip() else []
+    return [f"## {name}", "", sentence[0].upper() + sentence[1:] + ".", ""], options, examples
+
+
+def line(words: str, meaning: str) -> list[str]:
+    return textwrap.wrap(f"- {words}: {meaning}", 120, subsequent_indent="  ", break_long_words=False,
+                         break_on_hyphens=False)
 
 
 def page(program: str) -> str:
     names = re.findall(r"^  ([a-z]+) {2,}\S", said(program).partition("Subcommands:")[2], re.M)
     assert {"audit", "verify", "merge"} <= set(names), names
-    return "\n".join([HEAD, *(section(program, name) for name in names)])
+    sections = {name: section(program, name) for name in names}
+    users: dict[tuple[str, str], list[str]] = {}
+    for name, (_, options, _) in sections.items():
+        for row in options:
+            users.setdefault(row, []).append(name)
+    text = [HEAD]
+    for name, (head, options, examples) in sections.items():
+        own = [one for row in options if len(users[row]) == 1 for one in line(*row)]
+        shared = ", ".join(found.group(0) for row in options if len(users[row]) > 1
+                           for found in [re.match(r"`--[\w-]+", row[0])] if found)
+        shared = shared.replace(",", "`,") + "`" if shared else ""
+        also = textwrap.wrap(f"- also, [below](#options-of-several-commands): {shared}", 120, subsequent_indent="  ",
+                             break_long_words=False, break_on_hyphens=False) if shared else []
+        text += ["\n".join([*head, *own, *also, *examples]) + "\n"]
+    both = [one for (words, meaning), of in users.items() if len(of) > 1 for one in line(words, meaning)]
+    return "\n".join([*text, "\n".join(["## Options of several commands", "", *both]) + "\n"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-// Rows on which an honest kernel once left its bound. Version 0.1 refuted each of these answers, or judged one of them
-// by a bound that says nothing; docs/bound.md, section 11, has both verdicts side by side.
+// Rows on which an honest kernel leaves a bound that has no term for it, or meets a bound that says nothing.
 #include <cmath>
 #include <cstdint>
 #include <limits>

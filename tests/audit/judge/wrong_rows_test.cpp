@@ -1,5 +1,5 @@
-// Wrong answers that a loose or empty bound of version 0.1 certified, and honest ones; docs/bound.md, section 11, has
-// both verdicts. Every wrong answer is refuted, by both tiers.
+// Wrong answers that a loose or empty bound certifies, and honest ones (docs/bound.md, section 11). Every wrong answer
+// is refuted, by both tiers.
 #include <cmath>
 #include <cstdint>
 #include <random>
