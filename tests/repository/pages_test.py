@@ -2,10 +2,12 @@
 
 usage: pages_test.py ROOT ATTEST CC
 
-Kernels are compiled and audited, and commands without placeholders are run. Blocks of Python need a GPU and PyTorch:
-they are read, and each call of the package must have the keywords that its function takes.
+Kernels are compiled and audited, and commands without placeholders are run. Blocks of Python are read, and each call of
+the package must have the keywords that its function takes. Where PyTorch and Triton, or JAX, are installed, the blocks
+for a machine without a GPU run as they are, and the blocks for a GPU on the CPU with a stand-in for the launched kernel.
 """
 import ast
+import importlib.util
 import inspect
 import json
 import os
@@ -16,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-root, program, compiler = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3]
+root, program, compiler = pathlib.Path(sys.argv[1]).resolve(), str(pathlib.Path(sys.argv[2]).resolve()), sys.argv[3]
 sys.path.insert(0, str(root / "python"))
 
 
@@ -66,6 +68,49 @@ def choose_a_contract() -> None:
     assert set(said) == listed, f"conventions: {set(said) ^ listed}"
 
 
+class Launched:
+    """Stands for a kernel that the page does not show: my_kernel[grid](q, k, v, o, strides…, n, m, scale, CAUSAL=…)."""
+
+    def __getitem__(self, grid: object) -> "Launched":
+        return self
+
+    def __call__(self, q, k, v, o, *numbers, CAUSAL, BLOCK) -> None:  # type: ignore[no-untyped-def]
+        import torch
+        n, m, scale = numbers[-3:]
+        s = q.double() @ k.double().mT * scale
+        if CAUSAL:
+            s = s.masked_fill(torch.ones(n, m, dtype=torch.bool).tril().logical_not(), -torch.inf)
+        o.copy_((torch.softmax(s, -1).nan_to_num() @ v.double()).to(o.dtype))
+
+
+def run_blocks(python: list[str]) -> None:
+    has = {name for name in ("torch", "triton", "jax", "ml_dtypes") if importlib.util.find_spec(name)}
+    sys.path.insert(0, str(root / "python/examples"))
+    for needs, word in (({"torch", "triton"}, "from triton_flash"), ({"jax"}, "from pallas_flash")):
+        block, = (one for one in python if word in one)
+        if needs <= has:
+            exec(compile(block, "docs/gpu.md", "exec"), {})
+        else:
+            print(f"the block '{word}' is not run: no {', '.join(sorted(needs - has))}")
+    if not {"torch", "ml_dtypes"} <= has:
+        print("the blocks for a GPU are not run: no torch or no ml_dtypes")
+        return
+    import torch
+    names = {"my_kernel": Launched()}
+    exec(compile(python[0], "docs/gpu.md", "exec"), names)
+    on_cpu = python[1].replace('device="cuda"', 'device="cpu", quick=True, only=["accuracy", "bands"], draws=0')
+    exec(compile(on_cpu, "docs/gpu.md", "exec"), names)
+    assert names["report"].verdict == "certified", names["report"]
+    q, k, v = (torch.randn(1, 2, 8, 64, dtype=torch.bfloat16) for _ in range(3))
+    recorded, = (one for one in python if "attest.capture" in one)
+    exec(compile(recorded, "docs/gpu.md", "exec"), {
+        **names, "batch": v, "model": lambda v: torch.nn.functional.scaled_dot_product_attention(q, k, v)})
+    attest(0, "verify", "calls.safetensors", "--contract", "bf16")
+    asserted, = (one for one in python if "assert_attention" in one)
+    exec(compile(asserted, "docs/gpu.md", "exec"),
+         {**names, "q": q, "k": k, "v": v, "o": names["attention"](q, k, v, causal=True)})
+
+
 def gpu() -> None:
     python = blocks("gpu.md", "python")
     try:
@@ -84,6 +129,7 @@ def gpu() -> None:
     assert asked >= 5 or not package, asked
     for path in re.findall(r"contracts/[\w.-]+\.json", (root / "docs/gpu.md").read_text(encoding="utf-8")):
         assert (root / path).is_file(), path
+    run_blocks(python)
     audit, gen, verify = commands("gpu.md")
     attest(0, *gen)
     attest(2, *audit)  # there is no such library
