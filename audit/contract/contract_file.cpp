@@ -25,12 +25,6 @@ using problem::error_code;
 
 error of_key(char const* name, std::string reason) { return {error_code::bad_value, name, std::move(reason)}; }
 
-std::vector<std::string> preset_names() {
-  std::vector<std::string> names;
-  for (contract const& preset : contracts()) names.push_back(preset.name);
-  return names;
-}
-
 problem::result<std::string> string_at(json const& from, char const* name, std::string otherwise) {
   auto const at = from.find(name);
   if (at == from.end()) return otherwise;
@@ -148,6 +142,10 @@ std::optional<error> wrong_idle_field(problem::kernel_model const& model, json c
 }  // namespace
 
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name) {
+  return parse_contract(text, fallback_name, bases::presets_and_ready);
+}
+
+problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, bases allowed) {
   auto const parsed = parse_strict(text);
   if (!parsed) return parsed.why();
   json const& from = parsed.value();
@@ -164,11 +162,14 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   if (!whole) {
     auto const preset = string_at(from, "from", "");
     if (!preset) return preset.why();
-    contract const* const start = find_contract(preset.value());
-    if (!start)
-      return of_key("from", fmt::format("no preset is called '{}'{}", preset.value(),
-                                        did_you_mean(preset.value(), preset_names())));
-    claim = *start;
+    if (contract const* const start = find_contract(preset.value())) {
+      claim = *start;
+    } else if (auto ready = allowed == bases::presets ? std::nullopt : find_ready_contract(preset.value())) {
+      claim = *std::move(ready);
+    } else {
+      return of_key("from", fmt::format("no contract is called '{}'{}", preset.value(),
+                                        did_you_mean(preset.value(), contract_names())));
+    }
     claim.name.clear();
   }
   auto const name = string_at(from, "name", fallback_name);

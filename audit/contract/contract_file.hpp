@@ -3,9 +3,10 @@
 //   {"name", "sentence", "input", "output", "model": {the fields of problem/kernel_model.hpp, "format" an object} or
 //    "builtin", "conventions": {"masked_values", "empty_row", "empty_lse", "nan", …}, "sources": {FIELD: TEXT}}
 //
-// With "from": PRESET, absent keys keep the value of that preset; without it, "input" and the whole model are required.
-// Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" gives the origin of the value of a field
-// of the model or of the conventions, in at most 1,000 bytes each. It is checked, then ignored: no contract holds it.
+// With "from": NAME, of a preset or a ready contract, absent keys keep its value; without it, "input" and the whole
+// model are required. Numbers are JSON numbers or strings (decimal, hex float, "inf"). "sources" gives the origin of
+// the value of a field of the model or of the conventions, in at most 1,000 bytes each. It is checked, then ignored: no
+// contract holds it.
 #pragma once
 
 #include <filesystem>
@@ -28,6 +29,10 @@ std::string contract_text(contract const& written, int indent = 2);
 ///           key; the name of a preset is an error unless the contract equals that preset
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name);
 
+/// Where the contract that "from" names is looked for.
+enum class bases { presets, presets_and_ready };
+problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, bases from);
+
 /// Reads one contract from a file. The argument of an error begins with the path.
 problem::result<contract> read_contract(std::filesystem::path const& path);
 
@@ -41,6 +46,12 @@ std::optional<std::filesystem::path> contract_path(std::string const& argument);
 
 /// The contract files that come with the program, by their names. Empty if their folder is not there.
 std::vector<contract> ready_contracts();
+
+/// The names of all presets and ready contracts.
+std::vector<std::string> contract_names();
+
+/// The ready contract of this name, which starts from a preset. Returns nothing if there is none.
+std::optional<contract> find_ready_contract(std::string_view name);
 
 /// Gives the contract the convention "lse_base=2", and its name "+lse_base=2" if it had another one. The error names
 /// `option`.

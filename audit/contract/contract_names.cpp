@@ -6,6 +6,7 @@
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/contract/contract_file.hpp"
+#include "audit/support/files.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -75,7 +76,9 @@ problem::result<contract> written_contract(std::string const& text) {
   auto parsed = parse_contract(text, nameless);
   if (!parsed || parsed.value().name != nameless) return parsed;
   contract& claim = parsed.value();
-  for (contract const& preset : contracts()) {
+  std::vector<contract> known = ready_contracts();
+  known.insert(known.begin(), contracts().begin(), contracts().end());
+  for (contract const& preset : known) {
     contract same = preset;
     same.name = claim.name, same.sentence = claim.sentence, same.conventions = claim.conventions;
     if (!(same == claim) || preset.sentence != claim.sentence) continue;
@@ -92,15 +95,11 @@ problem::result<contract> base_contract(std::string const& argument) {
   if (contract const* const preset = find_contract(argument)) return *preset;
   if (argument.starts_with('{')) return written_contract(argument);
   if (is_path(argument)) return read_contract(argument);
-  std::vector<std::string> known;
-  for (contract const& preset : contracts()) known.push_back(preset.name);
-  for (auto const& file : ready_files()) {
+  for (auto const& file : ready_files())
     if (file.stem() == argument) return read_contract(file);
-    known.push_back(file.stem().native());
-  }
   return error{error_code::bad_value, "",
                fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json",
-                           printable(argument), did_you_mean(argument, known))};
+                           printable(argument), did_you_mean(argument, contract_names()))};
 }
 
 }  // namespace
@@ -141,6 +140,26 @@ std::optional<std::filesystem::path> contract_path(std::string const& argument) 
   std::string const base = argument.substr(0, argument.starts_with('{') ? argument.npos : conventions_begin(argument));
   if (find_contract(base) || base.starts_with('{') || !is_path(base)) return std::nullopt;
   return base;
+}
+
+std::optional<contract> find_ready_contract(std::string_view name) {
+  for (auto const& path : ready_files()) {
+    if (path.stem() != name) continue;
+    auto const file = read_file(path);
+    if (!file) return std::nullopt;
+    auto const bytes = file.value().bytes;
+    auto parsed =
+        parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, std::string(name), bases::presets);
+    if (parsed) return std::move(parsed).value();
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> contract_names() {
+  std::vector<std::string> all;
+  for (contract const& preset : contracts()) all.push_back(preset.name);
+  for (auto const& file : ready_files()) all.push_back(file.stem().native());
+  return all;
 }
 
 std::vector<contract> ready_contracts() {

@@ -27,7 +27,7 @@ from ._progress import Progress
 from ._report import VERDICTS, Folder, NotWritten, Report, refuse_unwritable
 from ._signature import Options, name_of
 from ._tensor_file import tensor
-from ._words import Contract, among, contract_words, domain_text, listed, option_words, text_of
+from ._words import Contract, among, contract_words, domain_text, layout_word, listed, option_words, text_of
 
 Words = Sequence[str | os.PathLike[str]]
 
@@ -99,6 +99,7 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     >>> report.verdict, bool(report)
     ('certified', True)
     """
+    layout = layout_word(layout)
     supports, allow, options = listed(supports, "supports"), listed(allow, "allow"), listed(options, "options")
     if adapter is not None and not callable(adapter):
         raise TypeError(f"adapter: is a {type(adapter).__name__}, expected a function of one Call")

@@ -19,7 +19,7 @@ from ._cases import Answers, answers_of, merge_answers_of
 from ._report import Report, _escaped
 from ._signature import Options
 from ._tensor_file import Array, Tensor
-from ._words import Contract, contract_words, option_words
+from ._words import Contract, contract_words, layout_word, option_words
 
 Kernel = Callable[..., Any] | str
 
@@ -131,7 +131,7 @@ def compare(kernels: Mapping[str, Kernel] | None = None, *, merges: Mapping[str,
     asked: dict[str, Callable[[Path], Answers]] = {}
     for name, kernel in known.items():
         if not isinstance(kernel, str):
-            options = Options(arrays or _ask.guessed_arrays(kernel, device), device, layout)
+            options = Options(arrays or _ask.guessed_arrays(kernel, device), device, layout_word(layout))
             asked[name] = _asks(kernel, options, merges is not None)
     reports = {}
     for name, kernel in known.items():

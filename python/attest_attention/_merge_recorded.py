@@ -13,7 +13,7 @@ from ._reference import Reference, answer_of
 from ._report import Report
 from ._tensor_file import Tensor
 from ._verify import verify_problem
-from ._words import Contract, contract_words
+from ._words import Contract, contract_words, layout_word
 
 
 def verify_merge(o_parts: Any, lse_parts: Any, o: Any, lse: Any = None, *,
@@ -56,7 +56,7 @@ def reference_merge(o_parts: Any, lse_parts: Any, *, contract: Contract | None =
 
     def part(role: str) -> Any:
         tensor = answer[role]
-        swaps = layout == "bnhd" and role.startswith("o") and tensor.data.ndim == 4
+        swaps = layout_word(layout) == "bnhd" and role.startswith("o") and tensor.data.ndim == 4
         data = np.ascontiguousarray(tensor.data.swapaxes(1, 2)) if swaps else tensor.data
         return like(Tensor(data, tensor.dtype), template, upward=role.endswith("bound"))
 
@@ -86,6 +86,7 @@ def _stacked(parts: Any, name: str) -> Tensor:
 def _problem(o_parts: Any, lse_parts: Any, layout: str, outputs: Mapping[str, Any]) -> Problem:
     """The merge as a file has it: `o_parts` [S, b, hq, n, dv] and `lse_parts`, its answers in the same order of
     axes."""
+    layout = layout_word(layout)
     if layout not in ("bhnd", "bnhd"):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd' or 'bnhd'")
     tensors = {"o_parts": _stacked(o_parts, "o_parts"), "lse_parts": _stacked(lse_parts, "lse_parts")}

@@ -11,7 +11,7 @@ from ._arrays import FLOATING, host, swapped
 from ._keywords import Further, Keywords
 from ._parameters import BYTES, CORNERS, FLOATS, LATER, NUMBERS, REALS
 from ._tensor_file import Tensor
-from ._words import among
+from ._words import among, layout_word
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -45,7 +45,7 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     for name in keywords:
         if name not in Keywords.__annotations__:
             raise TypeError(f"{name}: there is no such argument")
-    layout = keywords.get("layout", "bhnd")
+    layout = layout_word(keywords.get("layout", "bhnd"))
     if not among(layout, ("bhnd", "bnhd", "thd")):
         raise ValueError(f"layout: is {layout!r}, expected 'bhnd', 'bnhd' or 'thd'")
     given: dict[str, Any] = {name: value for name, value in keywords.items() if value is not None}

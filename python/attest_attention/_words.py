@@ -27,6 +27,20 @@ def text_of(value: Any, argument: str, expected: str = "a name or a path") -> st
     return text
 
 
+# Other names of the orders of axes, as the program has them: s, l and t for n, and n for h.
+_LAYOUTS = {"bhsd": "bhnd", "bhld": "bhnd", "bhtd": "bhnd", "bnth": "bhnd", "bnsd": "bhnd", "bshd": "bnhd",
+            "blhd": "bnhd", "bthd": "bnhd", "btnh": "bnhd", "bsnd": "bnhd", "tnd": "thd"}
+
+
+def layout_word(layout: Any) -> Any:
+    """The order of axes that a layout means; what is no text stays as it is.
+
+    >>> layout_word("BSHD"), layout_word("bhnd")
+    ('bnhd', 'bhnd')
+    """
+    return _LAYOUTS.get(layout.lower(), layout.lower()) if isinstance(layout, str) else layout
+
+
 def listed(words: Any, argument: str) -> list[str]:
     """One word, or several, as a list. Raises TypeError, with the argument's name, for anything else.
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import attest_attention as attest
 import kernels
 import numpy as np
 import pytest
+from attest_attention import _words
 from attest_attention._problem import band_of
 
 
@@ -250,5 +252,29 @@ def test_a_contract_is_a_name_a_file_or_a_dict(tmp_path: Path) -> None:
         attest.verify(q, k, v, o, contract={"from": "bf16"})
     with pytest.raises(ValueError, match="q: is f32, but the inputs of the contract pytorch-cpu-math-f16 are f16"):
         attest.verify(q, k, v, o, contract="pytorch-cpu-math-f16")
-    with pytest.raises(ValueError, match="no preset is called 'f3', did you mean 'f32'"):
+    with pytest.raises(ValueError, match="no contract is called 'f3', did you mean 'f32'"):
         attest.verify(q, k, v, o, contract={"from": "f3"})
+
+
+def test_layouts_have_the_names_that_the_program_knows() -> None:
+    q, k, v = inputs()
+    o = kernels.right(q, k, v)
+    swapped = [one.swapaxes(1, 2) for one in (q, k, v, o)]
+    for layout in ("bnhd", "bshd", "BSHD", "bthd"):
+        assert attest.verify(*swapped, layout=layout).verdict == "certified", layout
+    assert attest.verify(q, k, v, o, layout="bhsd").verdict == "certified"
+    with pytest.raises(ValueError, match="layout: is 'bsh'"):
+        attest.verify(q, k, v, o, layout="bsh")
+    source = Path(__file__).resolve().parents[2] / "audit/files/axis_orders.cpp"
+    table = dict(re.findall(r'\{"(\w+)", "(\w+)"\}', source.read_text(encoding="utf-8").partition("aliases[]")[2]))
+    assert {word: means for word, means in table.items() if means != "nbhd"} == _words._LAYOUTS
+
+
+def test_a_contract_starts_from_a_ready_one() -> None:
+    q, k, v = inputs()
+    o, lse = kernels.right(q, k, v, return_lse=True)
+    ready = {"from": "pytorch-cpu-math-f32", "conventions": {"lse_base": "2"}}
+    assert attest.verify(q, k, v, o, lse=lse * np.float32(np.log2(np.e)), contract=ready).verdict == "certified"
+    assert attest.verify(q, k, v, o, lse=lse, contract=ready).verdict == "refuted"
+    with pytest.raises(ValueError, match="no contract is called 'pytorch-cpu-maths-f32', did you mean"):
+        attest.verify(q, k, v, o, contract={"from": "pytorch-cpu-maths-f32"})

@@ -37,9 +37,11 @@ TEST_CASE("a contract may be written where it is named", "[unit]") {
   CHECK(contract(R"({"from": "f32", "conventions": {"lse_base": "2"}})") == "f32+lse_base=2");
   CHECK(contract(R"({"from": "f32", "name": "mine", "conventions": {"lse_base": "2"}})") == "mine");
   CHECK(contract(R"({"from": "f32", "model": {"eps": 0.001}, "conventions": {"lse_base": "2"}})") == "written");
+  CHECK(contract(R"({"from": "pytorch-cpu-math-f32", "conventions": {"lse_base": "2"}})") ==
+        "pytorch-cpu-math-f32+lse_base=2");
   CHECK(contract("f32+lse_base=2") == "f32+lse_base=2");
   CHECK(contract("f32+empty_lse=+inf+lse_base=2") == "f32+empty_lse=+inf+lse_base=2");
-  check_refused("audit --contract ", {{"'{\"from\": \"f3\"}'", "--contract: from: no preset is called 'f3', did you"},
+  check_refused("audit --contract ", {{"'{\"from\": \"f3\"}'", "--contract: from: no contract is called 'f3', did you"},
                                       {"'{\"from\"'", "--contract: is not JSON"},
                                       {"f32+lse_base=3", "'3' is no word of lse_base, expected lse_base=e or"}});
 }

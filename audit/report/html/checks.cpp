@@ -6,12 +6,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/cases/case.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/html/legend.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -41,6 +43,14 @@ void write_check_name(std::string const& name, markup& to) {
     to.text(name);
   }
   to.close();
+}
+
+/// Was every case of this check refused by every kernel?
+bool nobody_answered(std::span<report const> all, std::string const& name) {
+  return std::ranges::all_of(all, [&](report const& of) {
+    auto const row = std::ranges::find(of.checks, name, &check_result::name);
+    return row == of.checks.end() || state_of(*row) == "unsupported";
+  });
 }
 
 /// The state of a check as a symbol and text. The comparison of several kernels leaves out the number of suspicious
@@ -112,7 +122,12 @@ void write_checks(std::span<report const> all, markup& to) {
   for (std::size_t n = 0; n < all.size() && !alone; ++n)
     to.open("th", {{"scope", "col"}}).trusted(legend_svg(static_cast<int>(n))).text(" " + all[n].kernel).close();
   to.close().close().open("tbody");
+  std::vector<std::string> unanswered;
   for (std::string const& name : names) {
+    if (nobody_answered(all, name)) {
+      unanswered.push_back(name);
+      continue;
+    }
     to.open("tr");
     write_check_name(name, to);
     for (std::size_t n = 0; n < all.size(); ++n) {
@@ -123,7 +138,13 @@ void write_checks(std::span<report const> all, markup& to) {
     }
     to.close();
   }
-  to.close().close().close().close();
+  to.close().close().close();
+  if (!unanswered.empty())
+    to.open("details")
+        .element("summary", fmt::format("{} without an answer", counted(std::ssize(unanswered), "check", "checks")))
+        .element("p", fmt::format("{}", fmt::join(unanswered, ", ")))
+        .close();
+  to.close();
 }
 
 }  // namespace attest::audit

@@ -140,9 +140,9 @@ void write_shrunk(shrunk_finding const& small, problem::sizes const& whole, mark
 
 }  // namespace
 
-void write_finding(finding const& found, std::size_t number, markup& to) {
+void write_finding(finding const& found, std::size_t number, std::string const& anchor, markup& to) {
   problem::sizes const& s = found.sizes;
-  to.open("article", {{"class", found.waived ? "finding waived" : "finding"}});
+  to.open("article", {{"id", anchor}, {"class", found.waived ? "finding waived" : "finding"}});
   to.open("h3").element("span", {{"class", "class-token"}},
                         (found.waived ? "waived: " : "") + std::string(found.class_token()));
   to.text(fmt::format(" {}. {}/{}", number, found.check, found.case_name)).close();

@@ -72,11 +72,15 @@ void write_verdict(report const& kernel_report, markup& to) {
 }
 
 void write_findings(std::span<report const> all, markup& to) {
+  std::size_t of_all = 0;
   for (report const& kernel_report : all) {
     if (kernel_report.findings.empty()) continue;
     to.open("section").element("h2", all.size() == 1 ? "Findings" : "Findings about " + kernel_report.kernel);
     std::size_t number = 0;
-    for (finding const& found : kernel_report.findings) write_finding(found, ++number, to);
+    for (finding const& found : kernel_report.findings) {
+      ++number, ++of_all;
+      write_finding(found, number, fmt::format("finding-{}", of_all), to);
+    }
     to.close();
   }
 }
@@ -158,8 +162,8 @@ std::string as_html(std::span<report const> all) {
   to.open("div", {{"class", all.size() == 1 ? "verdicts" : "verdicts several"}});
   for (report const& kernel_report : all) write_verdict(kernel_report, to);
   to.close();
-  write_checks(all, to);
   write_findings(all, to);
+  write_checks(all, to);
   write_curves(all, to);
   write_sharpness(all, to);
   write_coverage(all, to);

@@ -163,7 +163,7 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
   auto const [text, says] = GENERATE(
       wrong{"", "is not JSON"}, wrong{"[]", "expected an object"}, wrong{"{\"a\": 1", "is not JSON"},
       wrong{R"({"form": "f32"})", "form: there is no such key, did you mean 'from'?"},
-      wrong{R"({"from": "f23"})", "from: no preset is called 'f23', did you mean 'f32'?"},
+      wrong{R"({"from": "f23"})", "from: no contract is called 'f23', did you mean 'f32'?"},
       wrong{R"({"from": 32})", "from: is a number, expected a string"},
       wrong{R"({"from": "f32", "model": {"ep": 0.1}})", "model.ep: there is no such key, did you mean 'eps'?"},
       wrong{R"({"from": "f32", "model": {"format": {"w": 0.1}}})", "model.format.w: there is no such key"},
