@@ -16,7 +16,7 @@ Lemma same_share {A} (keys : list A) E T zeta D Lambda j :
 Proof.
   unfold formula.share, formula.least, share, Rmin, formula.one. simpl. destruct (Rle_dec _ _); reflexivity.
 Qed.
-Lemma same_bound m p M rho exact E X Y Lambda GF Om :
-  @formula.bound reals (A m p M exact E X Y Lambda (v)) GF (Phi m p M rho exact E X Y Lambda) (Rabs (average p M exact v))
-    (Gamma_L m p M rho exact E X Y Lambda) Om = B m p M rho exact E X Y Lambda GF Om.
+Lemma same_bound m p M rho exact E X Y omega_W Lambda GF Om :
+  @formula.bound reals (A m p M exact E X Y omega_W Lambda (v)) GF (Phi m p M rho exact E X Y omega_W Lambda) (Rabs (average p M exact v))
+    (Gamma_L m p M rho exact E X Y omega_W Lambda) Om = B m p M rho exact E X Y omega_W Lambda GF Om.
 Proof. reflexivity. Qed.

@@ -52,7 +52,7 @@ Proof.
       * rewrite (Z F). replace (exp a * (1 + e) + 0 - exp a) with (e * exp a) by ring.
         rewrite Rabs_mult, (Rabs_pos_eq (exp a)) by lra. nra.
     + rewrite total_plus, total_times. apply Rplus_le_compat; [rewrite S1; lra|].
-      clear. induction parts as [|a l IH]; [simpl; lra|]. simpl total. simpl length. rewrite S_INR. lra.
+      rewrite total_const. lra.
   - rewrite (total_same _ (fun a => factor_of a + -1 * exp a)) by (intros; ring).
     rewrite total_plus, total_times. change (total (fun a => exp a) parts) with (total exp parts).
     change (total (fun a => factor_of a) parts) with (total factor_of parts). ring.

@@ -1,6 +1,7 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights theorem corollary_l rounding formula_parts.
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w rounding formula_parts.
 
+Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
 Print Assumptions lemma_1_softcap.
 Print Assumptions lemma_1_bias.
@@ -9,6 +10,9 @@ Print Assumptions lemma_2_rank.
 Print Assumptions lemma_2_index.
 Print Assumptions growths_below_records.
 Print Assumptions lemma_3.
+Print Assumptions lemma_3_far.
+Print Assumptions signed_weight.
+Print Assumptions left_over_below_omega_W.
 Print Assumptions lemma_5.lemma_5a.
 Print Assumptions kept_is_Lambda.
 Print Assumptions lemma_5b.
@@ -19,7 +23,18 @@ Print Assumptions lemma_7_D.
 Print Assumptions theorem_O.
 Print Assumptions weights_by_lse.
 Print Assumptions undivided_factors.
+Print Assumptions clause_D.
+Print Assumptions clause_H.
+Print Assumptions weight_share.
+Print Assumptions weight_share_clauses.
+Print Assumptions corollary_W_one_pass.
+Print Assumptions corollary_W_second_pass.
+Print Assumptions corollaries_R_V.
+Print Assumptions corollary_L_weights.
+Print Assumptions one_near_key.
 Print Assumptions corollary_L.
+Print Assumptions lse_result.
+Print Assumptions lambda_h.lambda_H.
 Print Assumptions h0_rounded.
 Print Assumptions h0_added.
 Print Assumptions same_bound.

@@ -8,20 +8,25 @@ Definition gamma (k : nat) (u : R) : R := INR k * u / (1 - INR k * u).
 Lemma pow_at_least_1 k u : 0 <= u -> 1 <= (1 + u) ^ k.
 Proof. intros. apply pow_R1_Rle. lra. Qed.
 
-(* (1), without its u² of room: k roundings multiply by 1 + theta with |theta| <= gamma_k. *)
+(* (1): k roundings multiply by 1 + theta with |theta| <= gamma_k, and there is room in this. *)
+Lemma powers_of_roundings k u : 0 <= u -> INR k * u < 1 -> (1 + u) ^ k * (1 - INR k * u) <= 1 - INR k * u * u.
+Proof.
+  intros Hu _. induction k as [|k IH]; [simpl; lra|]. rewrite S_INR. simpl pow. pose proof (pow_at_least_1 k u Hu).
+  pose proof (pos_INR k). assert (0 <= (INR k + 1) * u * u) by (apply Rmult_le_pos; nra).
+  replace ((1 + u) * (1 + u) ^ k * (1 - (INR k + 1) * u))
+    with ((1 + u) ^ k * (1 - INR k * u) - (1 + u) ^ k * ((INR k + 1) * u * u)) by ring. nra.
+Qed.
+Theorem inequality_1 k u : (1 <= k)%nat -> 0 <= u -> INR k * u < 1 ->
+  (1 + u) ^ k - 1 <= gamma k u - u * u /\ (1 + u) ^ k - 1 <= (1 - u) * gamma k u.
+Proof.
+  intros Hk Hu H. pose proof (powers_of_roundings k u Hu H) as P. pose proof (le_INR 1 k Hk) as K. simpl in K.
+  assert (0 <= u * u) by nra. assert (0 <= INR k * u) by nra.
+  unfold gamma. split; apply Rmult_le_reg_r with (1 - INR k * u); try lra; field_simplify; try lra; nra.
+Qed.
 Lemma powers_below_gamma k u : 0 <= u -> INR k * u < 1 -> (1 + u) ^ k - 1 <= gamma k u.
 Proof.
-  intros Hu Hk.
-  assert (H : (1 + u) ^ k * (1 - INR k * u) <= 1).
-  { clear Hk; induction k; [simpl; lra|].
-    rewrite S_INR. simpl pow.
-    assert (0 < (1 + u) ^ k) by (apply pow_lt; lra).
-    assert (0 <= INR k) by apply pos_INR.
-    apply Rle_trans with ((1 + u) ^ k * (1 - INR k * u)); [|exact IHk].
-    rewrite (Rmult_comm (1 + u)), Rmult_assoc. apply Rmult_le_compat_l; [lra|].
-    assert (0 <= INR k * u) by nra. nra. }
-  unfold gamma. apply Rmult_le_reg_r with (1 - INR k * u); [lra|].
-  field_simplify; [|lra]. nra.
+  intros Hu H. destruct k as [|k]; [unfold gamma; simpl; lra|]. destruct (inequality_1 (S k) u) as (L & _); [lia|easy|easy|].
+  assert (0 <= u * u) by nra. lra.
 Qed.
 
 Lemma gamma_pos k u : 0 <= u -> INR k * u < 1 -> 0 <= gamma k u.
@@ -50,6 +55,8 @@ Lemma total_plus f g l : total (fun a => f a + g a) l = total f l + total g l.
 Proof. induction l; simpl; lra. Qed.
 Lemma total_times c f l : total (fun a => c * f a) l = c * total f l.
 Proof. induction l; simpl; [lra|rewrite IHl; lra]. Qed.
+Lemma total_const c (l : list A) : total (fun _ => c) l = INR (length l) * c.
+Proof. induction l as [|a l IH]; [simpl; lra|]. simpl total. simpl length. rewrite S_INR. lra. Qed.
 Lemma total_same f g l : (forall a, In a l -> f a = g a) -> total f l = total g l.
 Proof. induction l; simpl; intros H; [easy|]. rewrite IHl, (H a); auto. Qed.
 Lemma total_below f g l : (forall a, In a l -> f a <= g a) -> total f l <= total g l.

@@ -1,5 +1,5 @@
-(* The theorem for O: |o^ - o| <= B, over a run of the machine (all keys near: none far, none flushed). *)
-From Attest Require Export lemma_5 lemma_6 lemma_7.
+(* The theorem for O: |o^ - o| <= B, over every run of the machine. *)
+From Attest Require Export lemma_3_far lemma_5 lemma_6 lemma_7.
 
 (* --- the sums of a run are its entries --------------------------------------------------------------------------------------- *)
 
@@ -90,17 +90,19 @@ Qed.
 (* --- the theorem ------------------------------------------------------------------------------------------------------------------ *)
 
 Section Theorem_O.
-Context (m : model) (h : history) (p : part) (M rho l O : R) (exact E X Y : key -> R) (Lambda GF Om : R).
+Context (m : model) (h : history) (p : part) (M rho l O : R) (exact E X Y : key -> R) (omega_W Lambda GF Om : R).
 
-(* E_j C e^{s_j} of the text, with C = e^{-M}; T_j = e^{z_j} - 1. *)
+(* E_j C e^{s_j} of the text, with C = e^{-M}; X^_j, far and flushed; T_j, and what a far key may weigh beside it. *)
 Definition of_exact e := exp (exact (of e) - M).
 Definition z e := z_of m (E (of e)) (X (of e)) (Y (of e)) (rescales e).
-Definition T e := exp (z e) - 1.
-Definition nothing_far (e : entry) := 0.
-Definition D := total (fun e => pi (entries p) of_exact e / (1 + T e)) (entries p).
+Definition reaches e := reach m (X (of e)) (Y (of e)).
+Definition T e := if Rlt_dec (x0 m) (reaches e) then Rmax 1 (exp (z e) - 1) else exp (z e) - 1.
+Definition zeta e := if Rlt_dec (far m) (reaches e) then omega_W else 0.
+Definition counted e := if Rle_dec (reaches e) (Rmin (far m) (x0 m)) then if Rlt_dec (z e) 1 then true else false else false.
+Definition D := total (fun e => if counted e then pi (entries p) of_exact e / (1 + T e) else 0) (entries p).
 Definition average := mean (entries p) of_exact.
-Definition A y := A_T (entries p) of_exact T nothing_far D Lambda y.
-Definition part_of := share (entries p) of_exact T nothing_far D Lambda.
+Definition A y := A_T (entries p) of_exact T zeta D Lambda y.
+Definition part_of := share (entries p) of_exact T zeta D Lambda.
 
 Definition v e := value (of e).
 Definition Gamma_L := total (fun e => part_of e * gamma (height (sum_l p) + rescales e) (u m)) (entries p)
@@ -109,43 +111,64 @@ Definition Phi := total (fun e => part_of e * gamma (height (sum_O p) + S (resca
                   + losses m rho (sum_O p) / Lambda.
 Definition B := A v + ((1 + GF) * Phi + (Rabs (average v) + A v) * (Gamma_L + GF)) / (1 - Gamma_L) + Om.
 
-(* Scores that are known up to E (Lemma 1), and keys that are neither far nor flushed. *)
+(* Scores that are known up to E (Lemma 1); some key is counted. *)
 Record row_known := {
   model_sane : sane m;
-  some_key : entries p <> [];
+  model_tinies : tinies m;
   reference_is : reference p = Some M;
   scores_known : forall k, In k (keys h) -> Rabs (score k - exact k) <= E k;
   distances : forall k, In k (keys h) -> M - exact k + E k + 2 * tau m <= X k;
   sizes_known : forall k, In k (keys h) -> Rabs (exact k) + E k + tau m <= Y k /\ M <= Y k;
-  near : forall k, In k (keys h) -> reach m (X k) (Y k) <= Rmin (far m) (x0 m);
+  what_far_keys_weigh : forall e, In e (entries p) -> left_over m (Y (of e)) (rescales e) <= omega_W;
+  some_counted : 0 < D;
   sum_at_least : 0 < Lambda <= total weight (entries p);                              (* Lemma 5 (a) *)
   factors_below : 1 <= rho /\ rescales_below rho (sum_l p) /\ rescales_below rho (sum_O p);
   roundings_few : INR (S (max (height (sum_l p)) (height (sum_O p)) + (blocks h + merges h))) * u m < 1 }.
 
-Lemma row_weights : run m h p -> row_known -> weights_known (entries p) weight of_exact T nothing_far (fun _ => true) D Lambda.
+Lemma row_weights : run m h p -> row_known -> weights_known (entries p) weight of_exact T zeta counted D Lambda.
 Proof.
   intros H K. pose proof (model_sane K) as s.
-  assert (L : forall e, In e (entries p) -> 0 < weight e /\ Rabs (ln (weight e) - (exact (of e) - M)) <= z e).
+  assert (L : forall e, In e (entries p) -> weight e = 0 /\ x0 m < reaches e \/
+                near_or_far (weight e) (exact (of e) - M) (z e) (left_over m (Y (of e)) (rescales e)) (far m < reaches e)).
   { intros e I. pose proof (key_of_entry _ _ _ _ H I) as Ik.
-    apply (lemma_3 m h p e M (exact (of e)) (E (of e)) (X (of e)) (Y (of e))); auto; try apply K; auto;
+    apply (lemma_3_far m h p e M (exact (of e)) (E (of e)) (X (of e)) (Y (of e)) s (model_tinies K) H I); try apply K; auto;
       apply (sizes_known K); auto. }
-  assert (Zp : forall e, In e (entries p) -> 0 <= z e) by (intros e I; destruct (L e I) as (_ & Z); eapply Rle_trans; [apply Rabs_pos|exact Z]).
-  assert (Tp : forall e, In e (entries p) -> 0 <= T e).
-  { intros e I. unfold T. pose proof (exp_ineq1_le (z e)). specialize (Zp e I). lra. }
-  assert (Wb : forall e, In e (entries p) -> of_exact e * exp (- z e) <= weight e <= of_exact e * exp (z e)).
-  { intros e I. destruct (L e I) as (P & Z). apply between in Z. unfold of_exact. rewrite <- (exp_ln (weight e)) by easy.
-    rewrite <- !exp_plus. split; apply exp_grows; lra. }
+  assert (Nn : forall e, In e (entries p) -> 0 <= weight e) by (intros; eapply weight_not_negative; eauto).
   assert (Ep : forall e, 0 < of_exact e) by (intros; apply exp_pos).
-  assert (Inv : forall e, exp (- z e) = / (1 + T e)) by (intros; unfold T; rewrite exp_Ropp; f_equal; ring).
+  assert (W0 : forall e, In e (entries p) -> 0 <= zeta e).
+  { intros e I. unfold zeta. destruct (Rlt_dec _ _); [|lra]. eapply Rle_trans; [|apply (what_far_keys_weigh K e I)].
+    unfold left_over. apply Rmult_le_pos; [apply (model_tinies K)|left; now apply grows_pos]. }
+  assert (Tz : forall e, exp (z e) - 1 <= T e).
+  { intros e. unfold T. destruct (Rlt_dec _ _); [apply Rmax_r|lra]. }
+  (* what is left of a weight without zeta, between C e^{s}/(1 + T) and C e^{s}(1 + T) *)
+  assert (Wb : forall e, In e (entries p) -> 0 <= T e /\ (weight e = 0 /\ x0 m < reaches e \/
+    exists a n, weight e = a + n /\ of_exact e / (1 + T e) <= a <= of_exact e * (1 + T e) /\ Rabs n <= zeta e /\ (~ far m < reaches e -> n = 0))).
+  { intros e I. destruct (L e I) as [(W & F)|(a & n & Wa & Pa & Z & B & N0)].
+    - split; [|now left]. unfold T. destruct (Rlt_dec _ _); [|easy]. pose proof (Rmax_l 1 (exp (z e) - 1)). lra.
+    - assert (Zp : 0 <= z e) by (eapply Rle_trans; [apply Rabs_pos|exact Z]). pose proof (exp_ineq1_le (z e)) as Z1. specialize (Tz e).
+      split; [lra|right]. exists a, n. apply between in Z. specialize (Ep e).
+      assert (Ab : of_exact e * exp (- z e) <= a <= of_exact e * exp (z e)).
+      { unfold of_exact. rewrite <- (exp_ln a) by easy. rewrite <- !exp_plus. split; apply exp_grows; lra. }
+      split; [easy|]. split; [|split; [|easy]].
+      + split.
+        * eapply Rle_trans; [|apply Ab]. unfold Rdiv. apply Rmult_le_compat_l; [lra|]. rewrite exp_Ropp.
+          apply Rinv_le_contravar; [apply exp_pos|lra].
+        * eapply Rle_trans; [apply Ab|]. apply Rmult_le_compat_l; lra.
+      + unfold zeta. destruct (Rlt_dec _ _) as [F|F]; [|rewrite (N0 F), Rabs_R0; lra].
+        eapply Rle_trans; [exact B|apply (what_far_keys_weigh K e I)]. }
   constructor; auto.
-  - intros e I. left. now apply L.
-  - intros e I. unfold nothing_far. rewrite Rplus_0_r. specialize (Wb e I). specialize (Tp e I). specialize (Ep e). rewrite Inv in Wb.
-    assert (exp (z e) = 1 + T e) as Q by (unfold T; ring). rewrite Q in Wb. apply abs_below. split; [|nra].
-    assert (1 - T e <= / (1 + T e)); [|nra]. apply Rmult_le_reg_r with (1 + T e); [lra|]. rewrite Rinv_l by lra. nra.
-  - intros e I. split; [auto|unfold nothing_far; lra].
-  - intros e I _. specialize (Wb e I). rewrite Inv in Wb. unfold Rdiv. lra.
-  - unfold D. apply total_positive; [apply (some_key K)|]. intros i I. specialize (Tp i I). unfold pi.
-    apply Rdiv_lt_0_compat; [|lra]. apply Rdiv_lt_0_compat; [easy|]. apply total_positive; [apply (some_key K)|auto].
+  - intros e I. specialize (Wb e I) as (HT & [(-> & F)|(a & n & -> & (A1 & A2) & B & _)]); specialize (Ep e); specialize (W0 e I).
+    + assert (1 <= T e) by (unfold T; destruct (Rlt_dec _ _); [apply Rmax_l|easy]).
+      rewrite Rminus_0_l, Rabs_Ropp, Rabs_pos_eq by lra. nra.
+    + replace (a + n - of_exact e) with ((a - of_exact e) + n) by ring. eapply Rle_trans; [apply Rabs_triang|].
+      apply Rplus_le_compat; [|exact B]. apply abs_below. split; [|lra].
+      assert (of_exact e * (1 - T e) <= of_exact e / (1 + T e)); [|lra]. unfold Rdiv. apply Rmult_le_compat_l; [lra|].
+      apply Rmult_le_reg_r with (1 + T e); [lra|]. rewrite Rinv_l by lra. nra.
+  - intros e I. split; [apply (Wb e I)|auto].
+  - intros e I C. unfold counted in C. destruct (Rle_dec _ _) as [N|]; [|easy].
+    pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
+    specialize (Wb e I) as (_ & [(_ & F)|(a & n & -> & A1 & _ & N0)]); [lra|]. rewrite N0 by lra. lra.
+  - apply (some_counted K).
   - unfold D. lra.
   - apply (sum_at_least K).
 Qed.
@@ -196,7 +219,7 @@ Proof.
     - apply (lost_beside_sum _ _ _ _ _ _ _ _ Wk). apply losses_pos; auto. apply (some_omega m s). }
   (* the algebra *)
   set (Sg := total weight (entries p)) in *.
-  pose proof (lemma_7_T (entries p) weight of_exact T nothing_far (fun _ => true) D Lambda Wk v) as L7.
+  pose proof (lemma_7_T (entries p) weight of_exact T zeta counted D Lambda Wk v) as L7.
   unfold computed_mean in L7. fold Sg in L7. fold average in L7. fold (A v) in L7.
   set (ot := total (fun j => weight j * v j) (entries p) / Sg) in *.
   assert (Er : Rabs ((l - Sg) / Sg) <= Gamma_L).
