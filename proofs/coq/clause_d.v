@@ -17,66 +17,109 @@ Proof.
     + exists i. split; [now right|]. intros j [<-|J]; [lra|]. now apply L.
 Qed.
 
-Theorem clause_D m h p j M (exact E Y : key -> R) top R omega_W Lambda : sane m -> tinies m -> gamma_x m <= / 2 ->
-  run m h p -> In j (entries p) -> reference p = Some M ->
-  (forall k, In k (keys h) -> Rabs (score k - exact k) <= E k) ->
-  (forall k, In k (keys h) -> Rabs (exact k) + E k + tau m <= Y k /\ M <= Y k) ->
-  (forall k, In k (keys h) -> reach m (2 * tau m) (Y k) <= Rmin (far m) (x0 m)) ->
-  (exists k, In k (keys h) /\ top <= exact k - e_of m (E k) (Y k)) ->
-  (forall e, In e (entries p) -> (rescales e <= R)%nat) -> left_over m (Y (of j)) (rescales j) <= omega_W ->
-  0 < Lambda <= total weight (entries p) ->
-  weight j <= eta m top (exact (of j)) (E (of j)) (Y (of j)) R omega_W Lambda * total weight (entries p).
+(* What a weight is at most, with the signs of its roundings: also one that is formed again from the same score. *)
+Definition at_most_weight m M k Y R omega_W w := w <=
+  exp ((1 - gamma_x m) * (score k - M) + (2 * gamma_x m * tau m + kappa m Y + (INR R + 1) * (log_loss (eps m) + lost m)
+       + log_loss (u_shared m))) + omega_W.
+
+Section Clause_D.
+Context (m : model) (h : history) (p : part) (M : R) (exact E Y : key -> R) (top Lambda : R) (R_max : nat).
+
+Record row_extremes := {
+  sane_model : sane m; small_tinies : tinies m; gamma_small : gamma_x m <= / 2; the_reference : reference p = Some M;
+  score_errors : forall k, In k (keys h) -> Rabs (score k - exact k) <= E k;
+  reference_sizes : forall k, In k (keys h) -> Rabs (exact k) + E k + tau m <= Y k /\ M <= Y k;
+  largest_is_near : forall k, In k (keys h) -> reach m (2 * tau m) (Y k) <= Rmin (far m) (x0 m);
+  top_attained : exists k, In k (keys h) /\ top <= exact k - e_of m (E k) (Y k);
+  few_rescales : forall e, In e (entries p) -> (rescales e <= R_max)%nat;
+  Lambda_below : 0 < Lambda <= total weight (entries p) }.
+
+Lemma kappa_not_negative k : row_extremes -> In k (keys h) -> 0 <= kappa m (Y k).
 Proof.
-  intros s t G2 H I EM HE HY HX (k & Ik & Top) HR HW (L0 & HL).
+  intros K I. pose proof (sane_model K) as s. pose proof (gamma_x_pos m s). pose proof (some_tau m s).
+  pose proof (gamma_pos (c_m m) (u m) (some_u m s) (few_shared m s)). destruct (reference_sizes K k I) as (B & _).
+  pose proof (score_errors K k I) as HE. pose proof (Rabs_pos (score k - exact k)). pose proof (Rabs_pos (exact k)).
+  unfold kappa. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra].
+Qed.
+
+(* The largest computed score is at least the reference; its key keeps a weight that no other key's kappa exceeds. *)
+Lemma largest_keeps k : run m h p -> row_extremes -> In k (keys h) -> exists i, In i (keys h) /\ M <= score i /\ score k <= score i /\
+  exp ((1 + gamma_x m) * (score i - M) - (2 * gamma_x m * tau m + kappa m (Y k)
+       + (INR R_max + 1) * (log_loss (eps m) + lost m) + log_loss (u_shared m))) <= total weight (entries p).
+Proof.
+  intros H K Ik. pose proof (sane_model K) as s. pose proof (gamma_x_pos m s) as G. pose proof (some_tau m s) as T0.
+  pose proof (log_loss_pos _ (some_eps m s)) as E0. pose proof (lost_pos m s) as Ls. pose proof (the_reference K) as EM.
   assert (Nn : forall e, In e (entries p) -> 0 <= weight e) by (intros; eapply weight_not_negative; eauto).
-  pose proof (gamma_x_pos m s) as G. pose proof (some_tau m s) as T0. pose proof (some_tiny m t) as Ty.
-  pose proof (gamma_pos (c_m m) (u m) (some_u m s) (few_shared m s)) as Gc.
-  pose proof (log_loss_pos _ (some_eps m s)) as E0. pose proof (lost_pos m s) as Ls.
-  assert (W0 : 0 <= omega_W).
-  { eapply Rle_trans; [|exact HW]. unfold left_over. apply Rmult_le_pos; [easy|]. left. now apply grows_pos. }
-  assert (K0 : forall q, In q (keys h) -> 0 <= kappa m (Y q)).
-  { intros q Iq. destruct (HY q Iq) as (B & _). specialize (HE q Iq). pose proof (Rabs_pos (score q - exact q)).
-    pose proof (Rabs_pos (exact q)). unfold kappa. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra]. }
-  assert (Sc : forall q, In q (keys h) -> - Y q + tau m <= exact q - E q <= score q /\ score q <= exact q + E q).
-  { intros q Iq. destruct (HY q Iq) as (B & _). specialize (HE q Iq). apply between in HE.
-    pose proof (between (exact q) _ (Rle_refl _)). lra. }
-  (* the key of the largest computed score: it is at least the reference, and keeps its weight *)
   destruct (largest_score (keys h)) as (q & Iq & Lq); [intros N; rewrite N in Ik; easy|].
   assert (Mq : M <= score q).
   { pose proof (references _ _ _ H) as C. rewrite EM in C. destruct C as (_ & k' & Ik' & Lk'). specialize (Lq k' Ik'). lra. }
-  rewrite <- (entries_keys _ _ _ H) in Iq. apply in_map_iff in Iq as (i & <- & Ii).
-  pose proof (key_of_entry _ _ _ _ H I) as Ij. pose proof (Lq k Ik) as Lk. pose proof (Sc k Ik) as Sk. pose proof (Sc _ Ij) as Sj.
-  assert (Wi : exp ((1 + gamma_x m) * (score (of i) - M) - (2 * gamma_x m * tau m + kappa m (Y k)
-                    + (INR R + 1) * (log_loss (eps m) + lost m) + log_loss (u_shared m))) <= total weight (entries p)).
-  { eapply Rle_trans; [|apply (total_holds weight (entries p) i Nn Ii)].
-    destruct (HY k Ik) as (_ & MY). specialize (HX k Ik). pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
-    assert (Re : reach m (M - score (of i) + 2 * tau m) (Y k) <= reach m (2 * tau m) (Y k)).
-    { unfold reach. apply Rplus_le_compat_r, Rplus_le_compat_r, Rmult_le_compat_l; lra. }
-    destruct (signed_weight m h p i M (Y k) s t H Ii EM MY) as [(_ & F)|(a & n & -> & Pa & (D & _) & _ & N0)]; [lra|lra|].
-    rewrite N0, Rplus_0_r by lra. rewrite <- (exp_ln a) by easy. apply exp_grows. rewrite S_INR in D.
-    assert (INR (rescales i) <= INR R) by (apply le_INR; auto).
-    assert ((INR (rescales i) + 1) * (log_loss (eps m) + lost m) <= (INR R + 1) * (log_loss (eps m) + lost m)) by (apply Rmult_le_compat_r; lra). lra. }
-  set (S := total weight (entries p)) in *. assert (HS : 0 < S) by lra.
-  assert (Far : omega_W <= omega_W / Lambda * S).
-  { apply Rle_trans with (omega_W / Lambda * Lambda); [right; field; lra|]. apply Rmult_le_compat_l; [|easy].
-    unfold Rdiv. apply Rmult_le_pos; [easy|]. left. now apply Rinv_0_lt_compat. }
-  destruct (HY _ Ij) as (_ & MYj). unfold eta. rewrite Rmult_plus_distr_r.
-  destruct (signed_weight m h p j M (Y (of j)) s t H I EM MYj) as [(-> & _)|(a & n & -> & Pa & (_ & D) & B & _)]; [lra| |].
-  { pose proof (exp_pos (- (1 - gamma_x m) * gap m top (exact (of j)) (E (of j)) (Y (of j)) + eta_plus m R)).
-    apply Rle_trans with (0 + 0); [lra|]. apply Rplus_le_compat; [apply Rmult_le_pos; lra|lra]. }
-  apply Rplus_le_compat; [|pose proof (Rle_abs n); lra].
-  eapply Rle_trans; [|apply Rmult_le_compat_l; [left; apply exp_pos|exact Wi]].
-  rewrite <- exp_plus, <- (exp_ln a) by easy. apply exp_grows. eapply Rle_trans; [exact D|]. rewrite S_INR.
-  assert (INR (rescales j) <= INR R) by (apply le_INR; auto).
-  assert ((INR (rescales j) + 1) * (log_loss (eps m) + lost m) <= (INR R + 1) * (log_loss (eps m) + lost m)) by (apply Rmult_le_compat_r; lra).
-  (* g <= s^_i - s^_j - (1 + 2 gamma)(kappa_k + kappa_j) *)
-  assert (Gp : gap m top (exact (of j)) (E (of j)) (Y (of j)) + (1 + 2 * gamma_x m) * (kappa m (Y k) + kappa m (Y (of j)))
-               <= score (of i) - score (of j)) by (unfold gap, e_of in *; lra).
-  pose proof (K0 k Ik). pose proof (K0 _ Ij). set (x := kappa m (Y k) + kappa m (Y (of j))) in *.
+  exists q. repeat split; auto. pose proof (Lq k Ik) as Lk. rewrite <- (entries_keys _ _ _ H) in Iq.
+  apply in_map_iff in Iq as (i & <- & Ii). eapply Rle_trans; [|apply (total_holds weight (entries p) i Nn Ii)].
+  destruct (reference_sizes K k Ik) as (B & MY). pose proof (score_errors K k Ik) as HE. apply between in HE.
+  pose proof (between (exact k) _ (Rle_refl _)). pose proof (largest_is_near K k Ik) as HX.
+  pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
+  assert (Re : reach m (M - score (of i) + 2 * tau m) (Y k) <= reach m (2 * tau m) (Y k)).
+  { unfold reach. apply Rplus_le_compat_r, Rplus_le_compat_r, Rmult_le_compat_l; lra. }
+  destruct (signed_weight m h p i M (Y k) s (small_tinies K) H Ii EM MY) as [(_ & F)|(a & n & -> & Pa & (D & _) & _ & N0)]; [lra|lra|].
+  rewrite N0, Rplus_0_r by lra. rewrite <- (exp_ln a) by easy. apply exp_grows. rewrite S_INR in D.
+  assert (INR (rescales i) <= INR R_max) by (apply le_INR, (few_rescales K i Ii)).
+  assert ((INR (rescales i) + 1) * (log_loss (eps m) + lost m) <= (INR R_max + 1) * (log_loss (eps m) + lost m)) by (apply Rmult_le_compat_r; lra). lra.
+Qed.
+
+Lemma beside_Lambda x : row_extremes -> 0 <= x -> x <= x / Lambda * total weight (entries p).
+Proof.
+  intros K Hx. destruct (Lambda_below K) as (L0 & HL). apply Rle_trans with (x / Lambda * Lambda); [right; field; lra|].
+  apply Rmult_le_compat_l; [|easy]. unfold Rdiv. apply Rmult_le_pos; [easy|]. left. now apply Rinv_0_lt_compat.
+Qed.
+
+Theorem dominated k omega_W w : run m h p -> row_extremes -> In k (keys h) -> 0 <= omega_W -> at_most_weight m M k (Y k) R_max omega_W w ->
+  w <= eta m top (exact k) (E k) (Y k) R_max omega_W Lambda * total weight (entries p).
+Proof.
+  intros H K Ij W0 Hw. pose proof (sane_model K) as s. pose proof (gamma_x_pos m s) as G. pose proof (gamma_small K) as G2.
+  destruct (top_attained K) as (q & Iq & Top). destruct (largest_keeps q H K Iq) as (i & _ & Mi & Li & Wi).
+  eapply Rle_trans; [exact Hw|]. unfold eta. rewrite (Rmult_plus_distr_r (exp _) (omega_W / Lambda)).
+  apply Rplus_le_compat; [|now apply beside_Lambda].
+  eapply Rle_trans; [|apply Rmult_le_compat_l; [left; apply exp_pos|exact Wi]]. rewrite <- exp_plus. apply exp_grows.
+  pose proof (score_errors K k Ij) as Ej. pose proof (score_errors K q Iq) as Eq. apply between in Ej, Eq.
+  (* g <= s^_i - s^_k - (1 + 2 gamma)(kappa_q + kappa_k) *)
+  assert (Gp : gap m top (exact k) (E k) (Y k) + (1 + 2 * gamma_x m) * (kappa m (Y q) + kappa m (Y k)) <= score i - score k)
+    by (unfold gap, e_of in *; lra).
+  pose proof (kappa_not_negative q K Iq). pose proof (kappa_not_negative k K Ij). set (x := kappa m (Y q) + kappa m (Y k)) in *.
   assert (Sp : x <= (1 - gamma_x m) * ((1 + 2 * gamma_x m) * x)).
   { assert (0 <= gamma_x m * (1 - 2 * gamma_x m) * x) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|unfold x in *; lra]). lra. }
-  assert (Q : (1 - gamma_x m) * (gap m top (exact (of j)) (E (of j)) (Y (of j)) + (1 + 2 * gamma_x m) * x)
-              <= (1 - gamma_x m) * (score (of i) - score (of j))) by (apply Rmult_le_compat_l; lra).
-  assert (0 <= gamma_x m * (score (of i) - M)) by (apply Rmult_le_pos; lra).
+  assert (Q : (1 - gamma_x m) * (gap m top (exact k) (E k) (Y k) + (1 + 2 * gamma_x m) * x)
+              <= (1 - gamma_x m) * (score i - score k)) by (apply Rmult_le_compat_l; lra).
+  assert (0 <= gamma_x m * (score i - M)) by (apply Rmult_le_pos; lra).
   unfold eta_plus, x in *. lra.
 Qed.
+
+(* On J: a weight that is formed again may exceed the sum, by what both have of roundings. *)
+Theorem formed_again k omega_W w : run m h p -> row_extremes -> In k (keys h) -> 0 <= omega_W -> at_most_weight m M k (Y k) R_max omega_W w ->
+  w <= (exp (eta_plus m R_max + 2 * kappa m (Y k)) + omega_W / Lambda) * total weight (entries p).
+Proof.
+  intros H K Ij W0 Hw. pose proof (sane_model K) as s. pose proof (gamma_x_pos m s) as G. pose proof (gamma_small K) as G2.
+  destruct (largest_keeps k H K Ij) as (i & _ & Mi & Li & Wi). eapply Rle_trans; [exact Hw|].
+  rewrite (Rmult_plus_distr_r (exp _) (omega_W / Lambda)).
+  apply Rplus_le_compat; [|now apply beside_Lambda].
+  eapply Rle_trans; [|apply Rmult_le_compat_l; [left; apply exp_pos|exact Wi]]. rewrite <- exp_plus. apply exp_grows.
+  assert ((1 - gamma_x m) * (score k - M) <= (1 - gamma_x m) * (score i - M)) by (apply Rmult_le_compat_l; lra).
+  assert (0 <= gamma_x m * (score i - M)) by (apply Rmult_le_pos; lra). unfold eta_plus. lra.
+Qed.
+
+Theorem clause_D j omega_W : run m h p -> row_extremes -> In j (entries p) -> left_over m (Y (of j)) (rescales j) <= omega_W ->
+  weight j <= eta m top (exact (of j)) (E (of j)) (Y (of j)) R_max omega_W Lambda * total weight (entries p).
+Proof.
+  intros H K I HW. pose proof (sane_model K) as s. pose proof (key_of_entry _ _ _ _ H I) as Ij.
+  assert (W0 : 0 <= omega_W).
+  { eapply Rle_trans; [|exact HW]. unfold left_over. apply Rmult_le_pos; [apply (small_tinies K)|]. left. now apply grows_pos. }
+  apply dominated; auto. destruct (reference_sizes K _ Ij) as (B & MY). pose proof (score_errors K _ Ij) as HE. apply between in HE.
+  pose proof (between (exact (of j)) _ (Rle_refl _)). unfold at_most_weight.
+  pose proof (log_loss_pos _ (some_eps m s)) as E0. pose proof (lost_pos m s) as Ls.
+  destruct (signed_weight m h p j M (Y (of j)) s (small_tinies K) H I (the_reference K) MY) as [(-> & _)|(a & n & -> & Pa & (_ & D) & F & _)]; [lra| |].
+  { pose proof (exp_pos ((1 - gamma_x m) * (score (of j) - M) + (2 * gamma_x m * tau m + kappa m (Y (of j)) + (INR R_max + 1) * (log_loss (eps m) + lost m)
+       + log_loss (u_shared m)))). lra. }
+  pose proof (Rle_abs n). apply Rplus_le_compat; [|lra]. rewrite <- (exp_ln a) by easy. apply exp_grows. eapply Rle_trans; [exact D|].
+  rewrite S_INR. assert (INR (rescales j) <= INR R_max) by (apply le_INR, (few_rescales K j I)).
+  assert ((INR (rescales j) + 1) * (log_loss (eps m) + lost m) <= (INR R_max + 1) * (log_loss (eps m) + lost m)) by (apply Rmult_le_compat_r; lra). lra.
+Qed.
+End Clause_D.

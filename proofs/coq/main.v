@@ -24,6 +24,8 @@ Print Assumptions theorem_O.
 Print Assumptions weights_by_lse.
 Print Assumptions undivided_factors.
 Print Assumptions clause_D.
+Print Assumptions dominated.
+Print Assumptions formed_again.
 Print Assumptions clause_H.
 Print Assumptions weight_share.
 Print Assumptions weight_share_clauses.

@@ -205,6 +205,12 @@ constexpr key_errors<R> sink_errors(rescale_terms const& terms, key_numbers<R> c
                             below);
 }
 
+/// (1 + 2γ_{k_x})κ_j of e_j = E_j + (1 + 2γ_{k_x})κ_j (section 3, Dominance).
+template <class R>
+constexpr R dominance_error(rescale_terms const& terms, R const& reference_error) noexcept {
+  return reference_error * ((1 + 2 * terms.gamma_x) * (1 + 0x1p-50));
+}
+
 /// n_far, D from below, 1 − D (E4), Σ P_j, Σ U_j, Σγ_j, Σγ_jπ_j², max π_j, max T_j, κ* (Corollary L), X⁺, the largest
 /// |s_j| + E_j of a key that is not far (H0), max_i (s_i − e_i) − m.
 template <class R>
@@ -237,8 +243,9 @@ struct weight_sums {
     auto const near = both(my.small, logical_not(either(my.far, my.flushed)));
     one_minus_D = one_minus_D + key.weight_upper * select(near, smaller(R(1), my.T), R(1));
     D_lower = D_lower + select(near, key.weight_lower / (1 + my.T), R(0));
-    // Dominance: s_i − e_i with e_i = E_i + κ_i.
-    dominance_top = larger(dominance_top, rounded_down(key.x_lower - E - my.reference_error) * (1 + 0x1p-50));
+    // Dominance: s_i − e_i.
+    dominance_top = larger(dominance_top,
+                           rounded_down(key.x_lower - E - dominance_error(terms, my.reference_error)) * (1 + 0x1p-50));
   }
 };
 
@@ -253,12 +260,13 @@ constexpr R share_of(weight_terms const& terms, R const& weight_upper, R const& 
 // --- section 3, Dominance ---
 
 /// η_j: 1 on J = {j : g_j ≤ 0}, else min(1, exp(−g_j(1 − 2γ_{k_x}) + η⁺ + μ_j)) + ω_W/Λ, where
-/// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + κ_j.
+/// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + (1 + 2γ_{k_x})κ_j.
 /// Ensures   W_j/ΣW ≤ η_j (Clause D); dominant says whether j is in J
 template <class R>
 constexpr R dominance(weight_terms const& terms, key_numbers<R> const& key, R const& E, R const& reference_error,
                       decltype(R(0) < R(0))& dominant) noexcept {
-  R const gap = rounded_down(terms.dominance_top - rounded_up(key.x_upper + (E + reference_error)));  // g_j
+  R const e = E + dominance_error(terms, reference_error);
+  R const gap = rounded_down(terms.dominance_top - rounded_up(key.x_upper + e));  // g_j
   dominant = logical_not(R(0) < gap);
   R exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
   if (terms.by_lse())
@@ -343,8 +351,9 @@ constexpr weight_bound<R> with_rescaled_weight(row_terms const& terms, weight_bo
 
 /// A_j = min{1, [(1 − π_j)P_j + π_j Σ_{i≠j} P_i]/D + n_far·ω_W/Λ, max(π_j, η_j)};
 /// one pass:      A_j + (π_j + A_j)(Γ_L + Γ_W)/(1 − Γ_L) + 2ω + α_W
-/// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + (1 − D) + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is
-/// A_j; then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is U^L_j where weights are exp(s − LSE), else unused.
+/// second pass:   [P_j(1 + Γ_W) + π_j(Γ_W + Δ_D + Γ_L)]/[D(1 − Γ_L)] + ω_W/Λ + 2ω + α_W, where the middle entry is A_j,
+///                else the first with e^{η⁺ + 2θ + max μ_i} + ω_W/Λ for 1 (Δ_D: off_sum);
+/// then (…)(1 + u_out) + u_out·π_j + ω_out. lse_error is U^L_j where weights are exp(s − LSE), else unused.
 /// Ensures   |â_j − π_j| ≤ the larger of both (Corollary W)
 template <class R>
 constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_lower, R const& weight_upper, R const& P,
@@ -369,13 +378,13 @@ constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_l
     bound.by_theorem = logical_not(R(1) < A);
     A = smaller(R(1), A);
     // π[(1 + T)(1 + Γ_W)/(D(1 − Γ_L)) − 1] with the 1 taken inside, so that nothing cancels (E4).
-    twice = (P * (1 + gamma_W) + weight_upper * (gamma_W + terms.one_minus_D + terms.gamma_L)) /
+    twice = (P * (1 + gamma_W) + weight_upper * (gamma_W + terms.off_sum + terms.gamma_L)) /
                 (terms.D_lower * (1 - terms.gamma_L)) +
             terms.far_share();
   }
   R const dominated = larger(weight_upper, eta);  // Clause D: 0 ≤ W_j/ΣW ≤ η_j
   bound.by_theorem = both(bound.by_theorem, logical_not(dominated < A));
-  A = smaller(A, dominated);
+  A = select(either(bound.by_theorem, eta < R(1)), smaller(A, dominated), R(terms.again));
   R B = A + (weight_upper + A) * (terms.gamma_L + gamma_W) / (1 - terms.gamma_L);
   B = select(bound.by_theorem, larger(B, twice), B) + (2 * omega + terms.lost_weight);
   bound.size = rounded_up(with_output_rounding(model, B, weight_upper) * terms.slack);

@@ -137,7 +137,7 @@ constexpr error_bound row_bound::row_sum() const noexcept {
 }
 
 /// Corollary L, a sink being a term (T1):
-/// |LSÊ − LSE| ≤ (1 + u)(Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)) + γ_{k_lse}(|LSE| + Λ₀)
+/// |LSÊ − LSE| ≤ (1 + max(u, γ_{k_lse}))·[Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)] + γ_{k_lse}|LSE|
 ///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the
 ///              end adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|. Of merges by a sigmoid (Lemma
 ///              8): (1 + u)Λ₀ + max_{j∈L} Ξ_j + 2ω.
@@ -156,8 +156,9 @@ constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
   double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
   double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base + terms.sink_above);
   double const of_merge = terms.sigmoid_lse.per_Y * terms.largest_Y + terms.sigmoid_lse.rest;  // Lemma 8: max_{j∈L} Ξ_j
+  double const rounded = gamma(model.k_lse, u);
   double const B = terms.by_sigmoid() ? (1 + u) * base + of_merge + 2 * model.format.omega
-                                      : (1 + u) * (base + logged) + gamma(model.k_lse, u) * (terms.lse_upper + base) +
+                                      : (1 + larger(u, rounded)) * (base + logged) + rounded * terms.lse_upper +
                                             gamma(model.k_lse - 1, u) * terms.largest_max + 2 * model.format.omega;
   if (!(B < infinity)) return {};
   error_bound bound{rounded_up(B * terms.slack), theorem <= terms.log_hull ? judged_by::theorem : judged_by::dominance};

@@ -32,6 +32,8 @@ struct rescale_terms : reference_terms {
 struct weight_terms : rescale_terms {
   // n_far, D from below, 1 − D (E4), Σ P_j. Dominance: max_i (s_i − e_i) − m, η⁺.
   double n_far = 0, D_lower = 0, one_minus_D = 1, sum_P = 0, dominance_top = 0, eta_extra = 0;
+  // Corollary W, second pass: max{1 − D, min(1, ΣU_j + n_far·ω_W/Λ)}; what such a weight may be of the sum.
+  double off_sum = 1, again = 1;
   // Corollary L: both sides of Λ_T without its last term, Λ_H; of a sink γ_{k_x}X_⊥ + κ_⊥. Ω_O: e^{M⁺ − m} (E3).
   double log_upper_side = 0, log_lower_side = 0, log_hull = infinity, sink_slack = 0, e_above = 0;
   double e_tau_g = 1;  ///< e^{τ + g⁺} of the lines of H0 on l and Ô
@@ -124,9 +126,9 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
                             (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share() + sink_slack;
   e_above = max_above < 1 ? 1 / (1 - max_above) : infinity;  // e^{M⁺ − m} of Ω_O (E3)
 
-  // η⁺ = 2γ_{k_x}(τ + ℓ) + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
+  // η⁺ = 2γ_{k_x}(2τ + ℓ) + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
   double const merge_error = z_per_Y * largest_Y + z_merge;
-  eta_extra = 2 * gamma_x * (model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
+  eta_extra = 2 * gamma_x * (2 * model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
 
   // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
   // 1/2, μ'·u_state ≤ 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
@@ -141,6 +143,9 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
   if (by_lse_alone() && (states > 0 || by_sigmoid() || (drops && model.omega_drop > 0))) may_be_judged = false;
   if (by_sigmoid() && !(mixed < infinity && sigmoids_are_sharp(model, largest_argument()))) may_be_judged = false;
   may_be_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
+  // Corollary W: e^{η⁺ + 2θ + max μ_i} + ω_W/Λ, of no use where A^T is the smallest entry.
+  off_sum = larger(one_minus_D, smaller(1, sum_U + n_far * far_share()));
+  if (!may_be_sharpest) again = (exp_upper(eta_extra + 2 * theta + merge_error) + far_share()) * (1 + 0x1p-50);
 
   // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L + min(S, n)·e^{−x0}],
   // Γ_C = ξ/(1 − ξ); Γ_F = 0. Else Γ_F = γ_{k_F}.

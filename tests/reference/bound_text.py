@@ -166,8 +166,8 @@ class evaluation:
         self.kept = Decimal("0.75") if rescaled else ONE
         self.least_sum = self.kept * HALF * min(ONE, (HALF - self.g).exp()) / self.slack
         self.least_sum /= 1 + TWO**-40 if self.widened else 1
-        theta = min(HALF if self.stable else self.limit, largest)
-        raised = self.exp(tau + theta)
+        self.theta = min(HALF if self.stable else self.limit, largest)
+        raised = self.exp(tau + self.theta)
         self.omega_W = self.up(m["format.omega_w"] * raised)
         if m["p_shared"] and m["u_p"] > 0:
             self.omega_W = max(self.omega_W, self.up(2 * m["omega_p"] * raised))
@@ -267,11 +267,13 @@ class evaluation:
     def dominance(self):
         tau, gamma_x = self.m["tau"], self.gamma_x
         self.mu_of_L = max(key.mu for key in self.keys if key.in_L)
-        self.eta_plus = self.up(2 * gamma_x * (tau + self.ell) + 2 * (self.R + 1) * self.eps_hat + 2 * self.u_shared
+        self.eta_plus = self.up(2 * gamma_x * (2 * tau + self.ell) + 2 * (self.R + 1) * self.eps_hat + 2 * self.u_shared
                                 + 2 * self.underflow + self.mu_of_L)
-        top = max(self.below(key.xl - self.above(key.E + key.kappa)) for key in self.keys)
         for key in self.keys:
-            gap = self.below(top - self.above(key.xu + self.above(key.E + key.kappa)))
+            key.e = self.above(key.E + (1 + 2 * gamma_x) * key.kappa)
+        top = max(self.below(key.xl - key.e) for key in self.keys)
+        for key in self.keys:
+            gap = self.below(top - self.above(key.xu + key.e))
             key.dominant = gap <= 0
             key.eta = ONE
             if not key.dominant:

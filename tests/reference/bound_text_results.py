@@ -56,11 +56,13 @@ class results(evaluation):
                                     + self.above(kappa_star) + self.n * self.far_share + self.sink_slack)
         least = min(self.log_theorem, self.log_hull) + self.up(self.gamma_L / (1 - self.gamma_L))
         if self.by_sigmoid:
-            result = max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
+            result = (1 + u) * least + max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
         else:
-            result = (1 + u) * m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above)
-            result += gamma(m["k_lse"], u) * (f["lse_upper"] + least) + gamma(m["k_lse"] - 1, u) * self.largest_max
-        self.lse = self.up((1 + u) * least + result + 2 * self.omega)
+            rounded = gamma(m["k_lse"], u)
+            result = least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above)
+            result = (1 + max(u, rounded)) * result + rounded * f["lse_upper"]
+            result += gamma(m["k_lse"] - 1, u) * self.largest_max
+        self.lse = self.up(result + 2 * self.omega)
         self.lse_by = NOTHING if self.lse == INF else smaller_entry(self.log_theorem, self.log_hull)
         if m["normalise"] == "lse":
             for key in self.keys:
@@ -208,10 +210,15 @@ class results(evaluation):
             by_theorem = ((1 - key.wl) * key.P + pi * (self.sum_P - key.P)) / self.D + self.n_far * self.far_share
             by_theorem = self.up(by_theorem)
         A = min(ONE, by_theorem, by_clause)
-        bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
         by = smaller_entry(by_theorem, min(ONE, by_clause))
-        if second_pass and (by == THEOREM or self.widened and by == EITHER):
-            again = key.P * (1 + self.gamma_W) + pi * (self.gamma_W + self.one_minus_D + self.gamma_L)
+        sharp = by == THEOREM or self.widened and by == EITHER
+        if second_pass and not sharp and key.eta >= 1:
+            A = self.up(self.exp(self.eta_plus + 2 * self.theta + self.mu_of_L) + self.far_share)
+        bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
+        if second_pass and sharp:
+            sum_U = self.up(sum(key.U for key in self.keys)) + self.n_far * self.far_share
+            off_sum = max(self.one_minus_D, min(ONE, sum_U))
+            again = key.P * (1 + self.gamma_W) + pi * (self.gamma_W + off_sum + self.gamma_L)
             again = again / (self.D * (1 - self.gamma_L)) + self.far_share + 2 * omega + self.alpha_W
             bound = max(bound, again)
         return self.rounded_output(self.up(bound), pi), by
