@@ -77,6 +77,8 @@ struct check_result {
 inline constexpr char const* kind_not_saved = "not saved";
 /// The kinds of notes about findings that a baseline knows, and about parts of a file that were not read.
 inline constexpr char const *kind_baseline = "baseline", *kind_ignored = "ignored";
+/// The kind of the note about plain calls inside a declared domain that the kernel refused.
+inline constexpr char const* kind_refused = "refused";
 
 /// A note for the reader; it never changes the verdict.
 struct observation {

@@ -204,6 +204,7 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   for (observation const& said : kernel_report.observations)
     if (said.kind == kind_baseline) rows.add("baseline", said.sentence);
     else if (said.kind == kind_not_saved) rows.add("not saved", said.sentence, 4);
+    else if (said.kind == kind_refused) rows.add("refused", said.sentence, 4);
   for (observation const& said : kernel_report.observations)
     if (said.kind == kind_ignored && said.sentence.find(": --") != std::string::npos)
       rows.add("ignored", said.sentence.substr(std::string_view("ignored: ").size()));

@@ -89,9 +89,12 @@ std::optional<problem::error> audit_session::run() {
         "{} draws, of at most {} multiplications a large call: --draws {} --draw-products {} asks them again",
         report_.draws, report_.draw_products, report_.draws, report_.draw_products));
   if (plan_.draws && !options_.part && options_.only.empty()) report_.observations.push_back(points_.words());
-  // A shard knows its own calls only.
-  if (!options_.part)
+  if (!options_.part) {  // a shard knows its own calls only
     for (std::string& sentence : refusal_patterns(asked_)) report_.observations.push_back(std::move(sentence));
+    if (report_.domain.from == domain_origin::declared)
+      if (std::string refused = words_of_refused_plain(asked_); !refused.empty())
+        report_.observations.emplace_back(std::move(refused), kind_refused);
+  }
   std::string because;  // empty: calls that were not answered
   if (!stopped.value().empty())
     incomplete_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();

@@ -51,6 +51,21 @@ TEST_CASE("a kernel that dies outside its domain is refuted there, and asked ins
   for (auto const& failing : found["failing"]) CHECK(failing["check"] == "domain");
 }
 
+TEST_CASE("a declared domain of which the kernel refuses plain calls says so on the screen", "[unit]") {
+  // It takes d = 64 and 128.
+  auto const screen = [](std::string const& domain) {
+    return shell(ATTEST_PROGRAM " audit --quick --seed 1 --draws 0 --only accuracy,tails --domain '" + domain + "'" +
+                 kernel("limited") + ":attest_flash")
+        .out;
+  };
+  std::string const refused = screen("d=64,80 dv=d");
+  INFO(refused);
+  CHECK(has(refused, "CERTIFIED"));
+  CHECK(has(refused, "plain calls of the declared domain it refused"));
+  CHECK(has(refused, "d=80"));
+  CHECK(!has(screen("d=64,128 dv=d"), "it refused"));
+}
+
 TEST_CASE("a budget that is not a number is a usage error", "[unit]") {
   for (std::string const budget : {"nan", "-nan", "inf", "0", "ten"})
     CHECK(attest("audit --quick --only sharp --budget " + budget).status == 2);

@@ -133,4 +133,18 @@ std::vector<std::string> refusal_patterns(std::span<asked_call const> calls) {
   return found;
 }
 
+std::string words_of_refused_plain(std::span<asked_call const> calls) {
+  std::int64_t asked = 0, refused = 0;
+  problem::sizes first{};
+  for (asked_call const& call : calls) {
+    if (!is_bare(call.form)) continue;
+    ++asked;
+    if (call.outcome.call == reply::refused && refused++ == 0) first = call.form.size;
+  }
+  if (refused == 0) return "";
+  return fmt::format(
+      "of {} plain calls of the declared domain it refused {}, the first with b={} hq={} hk={} n={} m={} d={} dv={}",
+      grouped(asked), grouped(refused), first.b, first.hq, first.hk, first.n, first.m, first.d, first.dv);
+}
+
 }  // namespace attest::audit
