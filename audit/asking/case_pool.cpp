@@ -53,7 +53,8 @@ void case_pool::close() {
 
 bool case_pool::may_begin(std::size_t at) const {
   if (closed_ || fault_ || enough()) return false;
-  if (at < plan_.fixed.size()) return true;
+  bool const has_time = plan_.slow_call == 0 || at < plan_.least || options_.time_of_draws() < options_.draws_until();
+  if (at < plan_.fixed.size()) return has_time;
   auto const index = static_cast<std::int64_t>(at - plan_.fixed.size());
   if (!plan_.draws || draws_ended_) return false;
   if (options_.part && !options_.draws) return false;  // shards need not be equally fast
@@ -126,7 +127,8 @@ void case_pool::work() {
     if (asked.result) asked.result.value().cut_short |= cut;
     if (asked.result && cut) asked.result.value().inside.reset();
     std::scoped_lock const lock(mutex_);
-    if (at < plan_.support_cases && asked.result && asked.result.value().unsupported && asked.made && asked.made->form)
+    if (asked.plan.check == "support" && asked.result && asked.result.value().unsupported && asked.made &&
+        asked.made->form)
       note_refusal(limits_.answers, *asked.made->form, limits_.domain);
     done_before_shapes_ += at < plan_.shapes_from;
     asked_[at] = std::move(asked);

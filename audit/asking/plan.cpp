@@ -138,8 +138,8 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   return plan;
 }
 
-/// Orders cases: the first of every check, then the second of every check, and so on.
-void spread_over_checks(std::span<planned_case> cases) {
+/// Orders cases: the first of every check, then the second of every check, and so on. Returns the number of checks.
+std::size_t spread_over_checks(std::span<planned_case> cases) {
   std::map<std::string, std::int64_t> seen;
   std::vector<std::pair<std::int64_t, std::size_t>> order;
   for (std::size_t at = 0; at < cases.size(); ++at) {
@@ -150,6 +150,7 @@ void spread_over_checks(std::span<planned_case> cases) {
   std::vector<planned_case> spread;
   for (auto const& [turn, at] : order) spread.push_back(std::move(cases[at]));
   std::ranges::move(spread, cases.begin());
+  return seen.size();
 }
 
 /// The number of a draw with a name such as "drawn/17".
@@ -273,8 +274,13 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
   if (!options.only.empty())
     if (auto why = keep_only(options.only, plan.value())) return *std::move(why);
   keep_shard(options.part, plan.value());
+  audit_plan& ordered = plan.value();
+  bool const clock_decides = ordered.draws && !options.draws && !options.part && !options.budget && !options.soak;
+  if (clock_decides && of.seconds_a_call * static_cast<double>(ordered.fixed.size()) > 2 * options.seconds_of_draws()) {
+    ordered.slow_call = of.seconds_a_call;
+    ordered.least = spread_over_checks(std::span(ordered.fixed).first(ordered.shapes_from));
+  }
   if (options.budget) {
-    audit_plan& ordered = plan.value();
     std::span<planned_case> const all(ordered.fixed);
     spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases));
   }

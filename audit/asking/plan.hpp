@@ -28,7 +28,9 @@ struct audit_plan {
   std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
   std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
   bool draws = false;             ///< are draws asked after the fixed part?
-  std::string replayed{};         ///< the SHA-256 of the file of --replay; empty without one
+  double slow_call = 0;    ///< of a call of the search, if the fixed part takes twice as long as the audit has; else 0
+  std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time
+  std::string replayed{};  ///< the SHA-256 of the file of --replay; empty without one
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   shard part{};
@@ -53,8 +55,9 @@ std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& l
 audit_plan plan_of(std::vector<audit_case> cases);
 
 /// The plan that the options choose, in the order of the report; with options.part, the plan of this shard alone. With
-/// a budget the fixed part is ordered so that an audit that ends early has asked some cases of every check. Every case
-/// is made inside the domain, except replayed ones, merges, and the calls of the domain that are asked again.
+/// a budget, and for a slow kernel, the fixed part is ordered so that an audit that ends early has asked some cases of
+/// every check. Every case is made inside the domain, except replayed ones, merges, and the calls of the domain that
+/// are asked again.
 problem::result<audit_plan> planned(audit_options const& options, kernel_domain const& of = {});
 
 }  // namespace attest::audit

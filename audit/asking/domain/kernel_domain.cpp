@@ -8,6 +8,7 @@
 #include "audit/asking/domain/find_domain.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/families/merges.hpp"
+#include "audit/isolation/own_time.hpp"
 #include "audit/support/multiplications.hpp"
 #include "audit/support/sort_by.hpp"
 #include "audit/support/words.hpp"
@@ -78,13 +79,15 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   interruption const when = search_end(options);
   auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
+  auto const begun = own_time::now();
   found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options));
+  std::chrono::duration<double> const spent = own_time::now() - begun;
   kernel_domain of{found.domain, domain_origin::found};
+  of.seconds_a_call = spent.count() / static_cast<double>(std::max<std::int64_t>(1, found.answers.asked));
   of.cut_short = found.answers.cut_short;
   // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
-  if (died && !options.only.empty() && !options.only.contains("domain"))
-    of = kernel_domain{{}, domain_origin::found, of.cut_short};
+  if (died && !options.only.empty() && !options.only.contains("domain")) of.domain = {};
   domain_answers const& met = found.answers;
   of.refused_all = met.asked > 0 && met.answered == 0 && met.failed.empty() && !died && !met.cut_short;
   if (of.refused_all) of.other_type = other_type_of(kernel.value(), options, when);
