@@ -212,7 +212,8 @@ def run(task: Task) -> str:
     with tempfile.TemporaryDirectory(prefix=".part-", dir=task.file.parent) as folder:
         report = Path(folder) / "report.json"
         done = run_program(["audit", "--no-config", "--kernel", task.kernel.spec, *task.words, "--shard",
-                            f"{task.index}/{task.of}", "--findings", task.findings, "--json", os.fspath(report)], Path(folder))
+                            f"{task.index}/{task.of}", "--findings", task.findings, "--json", os.fspath(report)],
+                           Path(folder))
         if done.returncode == 2:
             raise WrongTask(last_line(done.stderr))
         if done.returncode not in (0, 1, 3) or not report.is_file():
