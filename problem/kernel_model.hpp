@@ -40,6 +40,12 @@ enum class unchanged_rescale : std::uint8_t {
   rounded,  ///< as much as any other rescale
 };
 
+/// The cost of a product q_t·k_t with a factor 0 in the sum of a score.
+enum class zero_products : std::uint8_t {
+  counted,  ///< as much as any other product
+  exact,    ///< none: the product is 0, and adding it leaves a sum as it is, as in IEEE arithmetic
+};
+
 /// The promise of the kernel for scores so large that rounding its reference point moves arguments of exp by more than
 /// 1/2 (c_m ≥ 1 and |s| of 2²⁰ or more in f32).
 enum class large_scores : std::uint8_t {
@@ -108,8 +114,9 @@ struct kernel_model {
   // scores
   int k_qk_base = 2;  ///< k_qk = k_qk_per_d·d + k_qk_base
   int k_qk_per_d = 1;
-  double u_qk = 0;      ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;  ///< the scale is folded into q
+  problem::zero_products zero_products = problem::zero_products::counted;  ///< exact: d counts the q_t that are not 0
+  double u_qk = 0;                                                         ///< unit roundoff of the products QKᵀ
+  bool fold_q = false;                                                     ///< the scale is folded into q
   bool fold_k = false;  ///< it is folded into k, or its root into both, or as fold_q says
   problem::folded_overflow folded_overflow = problem::folded_overflow::survived;
   bool bias_first = false;      ///< the bias may be the first value of the accumulator of q·k
@@ -121,9 +128,10 @@ struct kernel_model {
   double s_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
 
   // weights
-  int k_x = 1;     ///< roundings of one exponent argument
-  int c_m = 0;     ///< roundings of the reference point that p and r do not share
-  double eps = 0;  ///< relative error of exp
+  int k_x = 1;             ///< roundings of one exponent argument
+  int c_m = 0;             ///< roundings of the reference point that p and r do not share
+  double eps = 0;          ///< relative error of exp
+  double eps_rescale = 0;  ///< the same in rescales; 0 = eps
   problem::large_scores large_scores = problem::large_scores::stable;
   double mask_limit = std::numeric_limits<double>::infinity();  ///< finite masks up to this size are survived
   rescale_count rescales = rescale_count::per_block;
@@ -156,7 +164,8 @@ struct kernel_model {
   std::int64_t block_most =
       1;  ///< weight_reference rising, falling: the most, a multiple of `block`, if that is larger
   sum_height height = sum_height::in_sequence;
-  std::int64_t height_divisor = 1, height_base = 0;  ///< height declared
+  std::int64_t height_divisor = 1, height_base = 0;      ///< height declared
+  std::int64_t l_height_divisor = 0, l_height_base = 0;  ///< the height of l, declared alike; 0 = the height of O
   int k_pre = 0;             ///< roundings of a weight that is normalised before its product with V
   double u_pv = 0;           ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
   std::int64_t promote = 0;  ///< keys after which such an accumulator is added to one of the format; 0 = never
@@ -177,6 +186,7 @@ struct kernel_model {
   double out_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
   bool flushes = false;                                        ///< FTZ/DAZ
   double eps_log = 0;                                          ///< relative error of log
+  double omega_log = 0;                                        ///< absolute error of log beside it
   int k_lse = 1;                    ///< roundings of LSE = m + log l (3 in base 2, or unknown)
   log_base lse_base = log_base::e;  ///< of the LSE that is judged
 

@@ -130,6 +130,11 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.number("omega_drop", m.omega_drop, absolute);
     added.number("u_rate", m.u_rate, unit);
     added.count("block_most", m.block_most, some);
+    fields::word(added, "zero_products", m.zero_products, {"counted", "exact"});
+    added.number("eps_rescale", m.eps_rescale, unit);
+    added.count("l_height_divisor", m.l_height_divisor, fields::count);
+    added.count("l_height_base", m.l_height_base, fields::count);
+    added.number("omega_log", m.omega_log, absolute);
   });
 }
 

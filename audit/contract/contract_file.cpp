@@ -125,6 +125,7 @@ std::optional<error> wrong_idle_field(problem::kernel_model const& model, json c
        model.weight_reference != problem::weight_reference::rising &&
            model.weight_reference != problem::weight_reference::falling,
        "a weight_reference that is neither 'rising' nor 'falling'"},
+      {"l_height_base", model.l_height_base > 0, model.l_height_divisor == 0, "l_height_divisor 0"},
       {"k_sink", model.k_sink != usual.k_sink, model.sink_form == problem::sink_form::term, "sink_form 'term'"},
   };
   for (auto const& [field, is_set, says_nothing, beside] : fields)

@@ -34,6 +34,8 @@ constexpr problem::kernel_model model(problem::sizes const& size, bool has_bias 
   // since γ_k exceeds k·u by k²u².
   result.k_qk_per_d = 1;
   result.k_qk_base = 1;
+  // Products with a folded 0 are 0, and a + 0 is a: neither rounds. base counts the rounding of q·σ·log₂ e alone.
+  result.zero_products = problem::zero_products::exact;
   result.fold_q = true;
   result.u_qk = result.format.u;
   // softcap(): a relative error only. Its scores are in units of log₂, and e_c covers the conversion too.

@@ -209,10 +209,11 @@ struct known_output {
   R center, size;
 };
 
-/// B*_c = A* + [(1 + Γ_F)(γ^h·A*' + 4(n + S + ϱ)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
+/// B*_c = A* + [(1 + Γ_F)(Φ*_c + 4(n + S + ϱ)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
 /// output format, with A*  = D⁻¹[(e^{E_end} − 1)|o*_c| + e^{E_end}Σ_j π_jδ_j|v_jc| + |o*_c|ΣP_j] +
-/// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|.
-/// growth is e^{E_end} − 1. Ensures   |ô_c − o*_c| ≤ B*_c (section 5, Theorem, known weights)
+/// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|,
+/// Φ*_c = min{γ^h·A*', γ_k(u_pv)·A*' + (1 + γ^h)²·u_pv·(n − 1)[(A*' + |o*_c| + A*)/2 + γ^h·A*']}, the first alone with
+/// a promotion. growth is e^{E_end} − 1. Ensures   |ô_c − o*_c| ≤ B*_c (section 5, Theorem, known weights)
 template <class R>
 constexpr known_output<R> known_bound(row_terms const& terms, double growth, known_sums<R> const& sums,
                                       R const& largest) noexcept {
@@ -223,9 +224,12 @@ constexpr known_output<R> known_bound(row_terms const& terms, double growth, kno
   R const A = ((growth + terms.sum_P) * size + (1 + growth) * sums.deviation) / terms.D_lower +
               far * (2 * largest + size) + evaluation;
   R const A_abs = (1 + growth) * sums.size / terms.D_lower + 2 * far * largest;
+  R const by_path = terms.gamma_h * A_abs;
+  R const by_node = terms.gamma_beside * A_abs + ((1 + terms.gamma_h) * (1 + terms.gamma_h) * terms.u_pv) *
+                                                     ((terms.n - 1) * ((A_abs + size + A) * 0.5 + by_path));
+  R const sums_error = terms.model.promote > 0 ? by_path : smaller(by_path, by_node);
   R const B = A + 2 * terms.model.format.omega +
-              ((1 + terms.gamma_F) * (terms.gamma_h * A_abs + terms.lost_in_sums) +
-               (size + A) * (terms.gamma_L + terms.gamma_F)) /
+              ((1 + terms.gamma_F) * (sums_error + terms.lost_in_sums) + (size + A) * (terms.gamma_L + terms.gamma_F)) /
                   (1 - terms.gamma_L);
   return {sums.center, rounded_up(with_output_rounding(terms.model, B, size) * terms.slack)};
 }

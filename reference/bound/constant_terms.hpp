@@ -38,9 +38,9 @@ struct constant_terms : row_scalars {
   double sink_relative = 0, sink_absolute = 0;
   sink_factor factor{};  ///< section 5, Theorem T2: what is asked; rescale_by_sink finds the rest
   // Section 3, Sums: μ', γ_{μ'}(u_state), roundings of O between merges by LSE; Δ: (1 + γ_{k_drop})(1 + u_drop) of
-  // dropout times 1 + γ_{μ'}(u_state), less 1; the same with μ' = 0; h, ϱ, s, s', the u_p and the u_pv of Γ_O.
-  double states = 0, gamma_states = 0, delta = 0, delta_wide = 0, height = 0, divisions = 0, merges_L = 0, merges_O = 0,
-         u_p = 0, u_pv = 0;
+  // dropout times 1 + γ_{μ'}(u_state), less 1; the same with μ' = 0; h, h_L, ϱ, s, s', the u_p and the u_pv of Γ_O.
+  double states = 0, gamma_states = 0, delta = 0, delta_wide = 0, height = 0, height_L = 0, divisions = 0, merges_L = 0,
+         merges_O = 0, u_p = 0, u_pv = 0;
   double mixed = 0, lost_when_mixed = 0;  ///< Lemma 8: E_σ, 8μ_σω; 0 where nothing is merged by a sigmoid
 
   /// Requires  keys ≥ 1
@@ -52,6 +52,8 @@ struct constant_terms : row_scalars {
   constexpr double reference_limit() const noexcept { return model.format.far * 0.66666; }
   /// Θ/4: a key is sunk where s_j + E_j < m − Θ/4 (H0).
   constexpr double sunk() const noexcept { return model.format.h0_limit / 4; }
+  /// ε of rescales.
+  constexpr double eps_of_rescales() const noexcept { return model.eps_rescale > 0 ? model.eps_rescale : model.eps; }
   constexpr bool by_lse() const noexcept { return model.merge != problem::split_merge::raw; }
   constexpr bool by_sigmoid() const noexcept { return problem::by_sigmoid(model.merge); }
   /// Merges of given parts by a sigmoid: no exp of a score, no sum of weights, no rescale (Lemma 8).
@@ -89,6 +91,7 @@ struct constant_terms : row_scalars {
 
  private:
   constexpr double tree_height() const noexcept;
+  constexpr double tree_height_of_L() const noexcept;
 };
 
 constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_scalars const& scalars,
@@ -104,7 +107,9 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   //   + (ω·f_k + [flushes]·ω|σ|)·‖k_j‖₁                                                     per_key_norm
   // f_q = f_k = max(1, √|σ|) under fold_k; f_q = 0, f_k = 1 under fold_q alone.
   u_qk = model.u_qk > 0 ? model.u_qk : u;
-  k_qk = static_cast<double>(model.k_qk_per_d) * products + model.k_qk_base;
+  bool const counts_zeros = model.zero_products == problem::zero_products::counted;
+  k_qk = static_cast<double>(model.k_qk_per_d) * (counts_zeros ? products : static_cast<double>(nonzero)) +
+         model.k_qk_base;
   product_error = gamma(k_qk, u_qk);
   double const folded_scale = model.fold_q || model.fold_k ? larger(1, scale) : scale;  // σ⁺
   score_absolute = omega * (2 * products * folded_scale + 2);
@@ -139,7 +144,7 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   // s'.
   u_p = model.p_shared ? 0 : model.u_p;
   u_pv = larger(u, model.u_pv);
-  height = tree_height();
+  height = tree_height(), height_L = tree_height_of_L();
   double const S = model.splits;
   merges_L = by_sigmoid() ? 0 : S > 1 && !by_lse() ? S : S - 1;
   divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
@@ -161,6 +166,14 @@ constexpr double constant_terms::tree_height() const noexcept {
   auto const block = static_cast<double>(model.block);
   double const blocks = static_cast<double>((m + model.block - 1) / model.block);
   return smaller(chain, block + blocks - 2 + sink);
+}
+
+/// h_L = min(n − 1, ⌈N/a_L⌉ + a_L0) where the trees of l have a height of their own, else h.
+constexpr double constant_terms::tree_height_of_L() const noexcept {
+  if (model.l_height_divisor == 0 || sums_nothing()) return height;
+  auto const declared =
+      static_cast<double>((m + model.l_height_divisor - 1) / model.l_height_divisor + model.l_height_base);
+  return smaller(n - 1, declared + (has_sink ? 1 : 0));
 }
 
 /// B − 1 + max(S − 1, merges) with B = ⌈N/b⌉, 1 for two passes, for an unknown order n, or N where a block of hidden

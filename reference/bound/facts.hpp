@@ -26,6 +26,7 @@ struct key_facts {
 struct row_scalars {
   std::int64_t d = 0;
   std::int64_t m = 0;           ///< N: all keys of the entry, visible or not (not the m of docs/bound.md)
+  std::int64_t nonzero = 0;     ///< elements of q that are not 0
   double scale_upper = 0;       ///< ≥ |σ|
   double softcap = 0;           ///< c; 0 = none
   bool finite_products = true;  ///< H0: no infinite q·k (which a softcap makes a finite score)
@@ -88,6 +89,8 @@ constexpr row_scalars range_of(problem::instance<T> const& p, enclosed_row<W, T>
   found.softcap = p.softcap();
   found.finite_products = std::ranges::none_of(row.keys, [](auto const& key) { return key.score.saturated != 0; });
   found.query_norm = norm_upper(q, s.d);
+  for (std::int64_t t = 0; t < s.d; ++t)
+    if (element const x = value_of(q[t]); !x.is_finite() || x.significand != 0) ++found.nonzero;
   for (std::int64_t const j : row.without_weight) {
     T const* const k = p.k().row(row.b, key_head(s, row.h), j);
     double const size = product_upper(q, k, s.d);

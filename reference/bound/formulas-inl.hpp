@@ -150,9 +150,9 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
   // Y_j = max(|s_j| + E_j + τ, |M⁺|, |M⁻|).
   my.Y = larger(key.score_upper + E + model.tau, R(terms.largest_max));
   my.reference_error = terms.reference_factor * my.Y;  // κ_j
-  // z_j = E_j + γ_{k_x}X_j + κ_j + (R_j + 1)ε̂ + û_p + [flushes or k_x > 1]·(R + 1)k_x·ω + μ_j.
-  my.z = (E + terms.gamma_x * my.X + my.reference_error + (rescales + 1) * terms.eps_hat + terms.z_extra +
-          (terms.z_per_Y * my.Y + terms.z_merge)) *
+  // z_j = E_j + γ_{k_x}X_j + κ_j + ε̂ + R_jε̂_r + û_p + [flushes or k_x > 1]·(R + 1)k_x·ω + μ_j.
+  my.z = (E + terms.gamma_x * my.X + my.reference_error + (rescales * terms.rescale_eps_hat + terms.eps_hat) +
+          terms.z_extra + (terms.z_per_Y * my.Y + terms.z_merge)) *
          terms.slack;
   // Section 9: t_j². What underflows in a score is the same for many keys (σ that is read as 0), so it has a factor n.
   double const u = model.format.u;
@@ -277,7 +277,7 @@ constexpr R dominance(weight_terms const& terms, key_numbers<R> const& key, R co
 
 // --- section 3, Sums (Lemma 6) ---
 
-/// Σ share_j·γ_{h+R_j+s} and Σ share_j·γ_{R_j+s} of Γ_L; Σ min(1, n·share_j/u) and the largest share, of M_L.
+/// Σ share_j·γ_{h_L+R_j+s} and Σ share_j·γ_{R_j+s} of Γ_L; Σ min(1, n·share_j/u) and the largest share, of M_L.
 template <class R>
 struct share_sums {
   R per_key, rescaled, nodes, largest_share;
@@ -286,7 +286,7 @@ struct share_sums {
 
   constexpr void add(constant_terms const& terms, R const& share, R const& rescales) noexcept {
     double const u = terms.model.format.u;
-    per_key = per_key + share * gamma_on(terms.height + terms.merges_L + rescales, u);
+    per_key = per_key + share * gamma_on(terms.height_L + terms.merges_L + rescales, u);
     rescaled = rescaled + share * gamma_on(terms.merges_L + rescales, u);
     nodes = nodes + smaller(R(1), share * (terms.n / u));
     largest_share = larger(largest_share, share);

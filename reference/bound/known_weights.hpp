@@ -145,10 +145,10 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
       // z⁰_j = E_j + E_t + γ_{k_x}(m_t − s_j + E_j + E_t) + κ_j + ε̂ + [flushes or k_x > 1]·(R + 1)k_x·ω.
       double const off = key.E + E_t;
       double const z = (off + terms.gamma_x * (off - below) + key.reference_error + terms.eps_hat + terms.z_extra) * up;
-      // r_j = E_t + E_end + γ_{k_x}(M⁺ − m_t + E_t) + 2κ_j + R_j·ε̂ + […], 0 where no rescale follows.
+      // r_j = E_t + E_end + γ_{k_x}(M⁺ − m_t + E_t) + 2κ_j + R_j·ε̂_r + […], 0 where no rescale follows.
       bool const rescaled = at.may_rise || terms.always_rescales();
       double const r = rescaled ? (E_t + end_error + terms.gamma_x * (terms.max_above - at.m_lower + E_t) +
-                                   2 * key.reference_error + key.R * terms.eps_hat + terms.z_extra) *
+                                   2 * key.reference_error + key.R * terms.rescale_eps_hat + terms.z_extra) *
                                       up
                                 : 0;
       double const p_lower = q_lower * (1 - z) * down;

@@ -137,7 +137,7 @@ constexpr error_bound row_bound::row_sum() const noexcept {
 }
 
 /// Corollary L, a sink being a term (T1):
-/// |LSÊ − LSE| ≤ (1 + max(u, γ_{k_lse}))·[Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀)] + γ_{k_lse}|LSE|
+/// |LSÊ − LSE| ≤ (1 + max(u, γ_{k_lse}))·[Λ₀ + ε_log(ln Z + max(M⁺ − m, m − M⁻) + τ + Λ₀) + ω_log] + γ_{k_lse}|LSE|
 ///              + γ_{k_lse − 1}·max(|M⁺|, |M⁻|) + 2ω, by the theorem where Λ_T ≤ Λ_H. A sink that may be added at the
 ///              end adds max(0, t + E_⊥ − M_K⁻) beside ln Z, and |M_K^±| beside |M^±|. Of merges by a sigmoid (Lemma
 ///              8): (1 + u)Λ₀ + max_{j∈L} Ξ_j + 2ω.
@@ -154,7 +154,8 @@ constexpr error_bound log_sum_exp_of_term(row_terms const& terms) noexcept {
   double const u = model.format.u;
   // E8: |m − M_end| − τ is at most max(M⁺ − m, m − M⁻), and at most max_j E_j.
   double const reference = smaller(terms.largest_E, larger(terms.max_above, -terms.max_below));
-  double const logged = model.eps_log * (terms.lse_above_max + reference + model.tau + base + terms.sink_above);
+  double const logged =
+      model.eps_log * (terms.lse_above_max + reference + model.tau + base + terms.sink_above) + model.omega_log;
   double const of_merge = terms.sigmoid_lse.per_Y * terms.largest_Y + terms.sigmoid_lse.rest;  // Lemma 8: max_{j∈L} Ξ_j
   double const rounded = gamma(model.k_lse, u);
   double const B = terms.by_sigmoid() ? (1 + u) * base + of_merge + 2 * model.format.omega

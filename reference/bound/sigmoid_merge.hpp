@@ -52,7 +52,7 @@ constexpr bool sigmoids_are_sharp(problem::kernel_model const& model, double lar
 constexpr lse_of_merge error_of_merged_lse(problem::kernel_model const& model, double ell, double widest_Y) noexcept {
   double const u = model.format.u, whole = gamma(model.k_lse, u);
   double rest = whole * ell + gamma(1, u) + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) +
-                0.73 * model.eps_log + lost_by_cutoff(model);
+                0.73 * model.eps_log + model.omega_log + lost_by_cutoff(model);
   if (model.merge == problem::split_merge::logsigmoid) rest += gamma(model.k_x + model.k_lse, u) * 2 * (widest_Y + ell);
   return {whole, rest * (1 + 0x1p-48)};
 }

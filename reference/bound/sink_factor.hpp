@@ -41,7 +41,7 @@ constexpr void rescale_by_sink(row_terms& terms, row_terms const& keys, double l
   double const delta = (inputs + gx * (reach + inputs) + eps_hat_ + lost_argument) * slack;
   // LSE = max + log(1 + exp(min − max)): Ξ, its error against the exact value for the computed LSE_K and t.
   double const first = gamma(1, u) + 0.28 * gx / (1 - gx) + eps_hat_ * 0.5 + lost_argument + lost_by_exp(model);
-  double const logged = first + model.eps_log * (ln_2 + first);
+  double const logged = first + model.eps_log * (ln_2 + first) + model.omega_log;
   double const of_keys = keys.lse_upper + lambda, of_sink = sink.size + sink.E, open = inputs * slack;
   double const largest = rounded_up(sink.above_upper + open) < 0     ? of_keys  // the maximum of both is known
                          : rounded_down(sink.above_lower - open) > 0 ? of_sink

@@ -19,10 +19,10 @@ namespace attest::reference {
 
 /// Sums, Corollary W and section 9, from every key's share_j: the row's part of section 3, complete.
 struct row_terms : weight_terms {
-  // Section 3, Sums: Γ_L, M_L; γ^h, Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O without Σ|v_jc|, and its factor;
+  // Section 3, Sums: Γ_L, M_L; γ^h, γ_k(u_pv), Γ_O, (1 + u_p)(1 + γ^h)²·u_pv; Ω_O without Σ|v_jc|, and its factor;
   // ω_p·(4/3)·min(1/Λ, e^{M⁺−m}/(Z·D)).
-  double gamma_L = 0, nodes_L = 0, gamma_h = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0, lost_beside_values = 0,
-         lost_when_divided = 0;
+  double gamma_L = 0, nodes_L = 0, gamma_h = 0, gamma_beside = 0, gamma_O = 0, node_factor = 0, lost_in_sums = 0,
+         lost_beside_values = 0, lost_when_divided = 0;
   // One part of a merge by itself (the row's shares say nothing of it): Γ_L, Ω_O without Σ|v_jc|, and its factor.
   double gamma_part = 0, lost_in_part = 0, lost_beside_part = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
@@ -57,9 +57,9 @@ constexpr row_terms::row_terms(weight_terms const& weights, Shares const& found)
   problem::working_format const& f = model.format;
   // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
   nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
-  // Γ_L (Lemma 6): the smallest of γ_{h+R+s}, Σ share_j·γ_{h+R_j+s}, Σ share_j·γ_{R_j+s} + (1 + γ_{h+R+s})²·u·M_L;
-  // + 4(n + S + ϱ)ω/Λ.
-  double const longest = gamma(height + R + merges_L, f.u);
+  // Γ_L (Lemma 6): the smallest of γ_{h_L+R+s}, Σ share_j·γ_{h_L+R_j+s}, Σ share_j·γ_{R_j+s} +
+  // (1 + γ_{h_L+R+s})²·u·M_L; + 4(n + S + ϱ)ω/Λ.
+  double const longest = gamma(height_L + R + merges_L, f.u);
   double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
   double const S = model.splits;
   double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
@@ -67,7 +67,7 @@ constexpr row_terms::row_terms(weight_terms const& weights, Shares const& found)
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
   gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = may_be_judged && gamma_L < 1;  // H4
-  if (by_lse()) {                         // γ_{h+R+s} + 4(n + S + ϱ)ω/Λ⁺ of one part
+  if (by_lse()) {                         // γ_{h_L+R+s} + 4(n + S + ϱ)ω/Λ⁺ of one part
     double const part = (longest + 4 * (n + S + divisions) * f.omega / least_sum_of_part()) * (1 + 0x1p-50);
     gamma_part = model.merge == problem::split_merge::lse_normalised ? compounded(part, gamma_C) : part;
   }
@@ -88,6 +88,7 @@ constexpr void row_terms::finish_sums() noexcept {
   // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
   gamma_h =
       promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
+  gamma_beside = gamma(beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
   if (delta > 0) gamma_O = compounded(gamma_O, delta), node_factor *= (1 + delta) * up;

@@ -11,8 +11,9 @@ struct rescale_terms : reference_terms {
   double R = 0;                                  ///< max_j R_j
   double theta = 0, least_sum = 0.5;             ///< θ; Λ
   double e_tau = 1, omega_w = 0, far_limit = 0;  ///< e^τ; ω_W; far_P
-  // ε̂; ℓ; the constants of X_j, of X̂_j, of z_j and of μ_j; Ξ_j (Lemma 8).
-  double eps_hat = 0, ell = 0, X_extra = 0, lost_argument = 0, z_extra = 0, z_per_Y = 0, z_merge = 0;
+  // ε̂; ε̂_r; ℓ; the constants of X_j, of X̂_j, of z_j and of μ_j; Ξ_j (Lemma 8).
+  double eps_hat = 0, rescale_eps_hat = 0, ell = 0, X_extra = 0, lost_argument = 0, z_extra = 0, z_per_Y = 0,
+         z_merge = 0;
   lse_of_merge sigmoid_lse{};
 
   constexpr rescale_terms(reference_terms const& references, double largest_R) noexcept;
@@ -77,21 +78,23 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
     far_limit = smaller(far_limit, -log_upper(model.omega_p / model.u_p));
     omega_w = larger(omega_w, 2 * model.omega_p * largest_weight);
   }
-  // ε̂ ≤ ε/(1 − ε) (E3); ℓ = ln n + 1 + τ + min(g⁺, Λ_x) (Lemma 4).
+  // ε̂ ≤ ε/(1 − ε), ε̂_r likewise (E3); ℓ = ln n + 1 + τ + min(g⁺, Λ_x) (Lemma 4).
   eps_hat = sums_nothing() ? 0 : model.eps / (1 - model.eps) * (1 + 0x1p-50);
+  rescale_eps_hat = sums_nothing() ? 0 : eps_of_rescales() / (1 - eps_of_rescales()) * (1 + 0x1p-50);
   ell = by_lse() ? log_upper(n) + 1 + model.tau + g_plus : 0;
   // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments).
   X_extra = 2 * model.tau * (1 + 2 * u) + ell;
   // z_extra = û_p + [flushes or k_x > 1]·(R + 1)k_x·ω (Lemma 3), û_p ≤ u_p/(1 − u_p) (E3).
   lost_argument = model.flushes || model.k_x > 1 ? model.k_x * f.omega : 0;
   z_extra = (model.p_shared ? model.u_p / (1 - model.u_p) * (1 + 0x1p-50) : 0) + (R + 1) * lost_argument;
-  // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ε̂], k' = max(k_lse, 2) (Lemma 4).
+  // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ω_log + ε̂], k' = max(k_lse, 2)
+  // (Lemma 4).
   if (by_lse()) {
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u);
     double levels = model.merge_levels;
     if (by_sigmoid()) levels = model.parts_are_keys ? 0 : 1;  // the LSE of a part; ξ of the merges is added below
     z_per_Y = levels * (rounded + gamma(model.k_lse - 1, u));
-    z_merge = levels * (rounded * ell + model.eps_log * ell + eps_hat);
+    z_merge = levels * (rounded * ell + model.eps_log * ell + model.omega_log + eps_hat);
     if (by_sigmoid()) {
       sigmoid_lse = error_of_merged_lse(model, ell, widest_Y);
       double const before = larger(0, sigmoids_on_way(model, n) - 1);
@@ -119,21 +122,23 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
   log_lower_side = one_minus_D < 0.5 ? one_minus_D / (1 - one_minus_D) * (1 + 0x1p-50)  // −ln(1 − x) ≤ x/(1 − x)
                    : D_lower > 0     ? larger(0, log_upper(1 / D_lower))
                                      : infinity;
-  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + (R + 1)ε̂ + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ,
+  // Corollary L, Λ_H = max(M⁺ − m, m − M⁻) + 2τ(1 + γ_{k_x}) + ln n + ε̂ + Rε̂_r + û_p + […](R + 1)k_x·ω + κ* + nω_W/Λ,
   // and γ_{k_x}X_⊥ + G_⊥ beside a sink. There is no such bound if parts are merged by LSE.
   log_hull = by_lse() ? infinity
                       : larger(max_above, -max_below) + 2 * model.tau * (1 + gamma_x) + larger(0, log_upper(n)) +
-                            (R + 1) * eps_hat + z_extra + found.kappa_beside_gap + n * far_share() + sink_slack;
+                            (eps_hat + R * rescale_eps_hat) + z_extra + found.kappa_beside_gap + n * far_share() +
+                            sink_slack;
   e_above = max_above < 1 ? 1 / (1 - max_above) : infinity;  // e^{M⁺ − m} of Ω_O (E3)
 
-  // η⁺ = 2γ_{k_x}(2τ + ℓ) + 2(R + 1)ε̂ + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
+  // η⁺ = 2γ_{k_x}(2τ + ℓ) + 2(ε̂ + Rε̂_r) + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
   double const merge_error = z_per_Y * largest_Y + z_merge;
-  eta_extra = 2 * gamma_x * (2 * model.tau + ell) + 2 * (R + 1) * eps_hat + 2 * z_extra + merge_error;
+  eta_extra = 2 * gamma_x * (2 * model.tau + ell) + 2 * (eps_hat + R * rescale_eps_hat) + 2 * z_extra + merge_error;
 
-  // H4: Rε + 2(2h + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2; max_{j∈L} μ_j ≤
-  // 1/2, μ'·u_state ≤ 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their formats.
-  double const S = model.splits, additions = 2 * height + R + S + divisions + 8;
-  bool const sums_short = R * model.eps + 2 * additions * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
+  // H4: Rε_r + 2(2max(h, h_L) + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2;
+  // max_{j∈L} μ_j ≤ 1/2, μ'·u_state ≤ 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their
+  // formats.
+  double const S = model.splits, additions = 2 * larger(height, height_L) + R + S + divisions + 8;
+  bool const sums_short = R * eps_of_rescales() + 2 * additions * f.u <= 0.25 && model.k_pre + 2 * model.k_f <= 15;
   e_tau_g = g_plus > 0 ? e_tau * exp_upper(g_plus) : e_tau;
   may_be_judged = in_range && sums_short && (model.c_m == 0 || model.eps <= 0.125) && n_far * far_share() <= 0.5 &&
                   merge_error <= 0.5 && states * model.u_state <= 0.5 && n * e_tau_g < f.h0_limit &&
@@ -158,7 +163,8 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
     combine_error =
         levels * (model.eps + model.k_x * smaller(largest_argument(), found.largest_near_X) * f.u) * (1 + 0x1p-50);
     double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
-    double const lse_errors = z_per_Y * largest_Y + levels * (rounded + model.eps_log) * ell;  // μ·ξ_L
+    double const lse_errors =
+        z_per_Y * largest_Y + levels * ((rounded + model.eps_log) * ell + model.omega_log);  // μ·ξ_L
     double const parts = smaller(S, n), cut = parts * lost_by_cutoff(model);
     double const xi = combine_error + levels * (gamma(parts - 1, f.u) + cut) + lse_errors;
     gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;

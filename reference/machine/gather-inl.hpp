@@ -129,7 +129,7 @@ row_scalars scalars_of(problem::instance<T> const& p, std::int64_t b, double con
   facts.drops = p.keep().present;
   if (double const dropped = dropout_of(p); dropped > 0) facts.kept_factor = 1 / (1 - dropped) * (1 + 0x1p-50);
   facts.scale_upper = absolute(scale_of(p)) * (given_scale(p) ? 1 : 1 + 0x1p-51);
-  for (std::int64_t t = 0; t < facts.d; ++t) facts.query_norm += absolute(q[t]);
+  for (std::int64_t t = 0; t < facts.d; ++t) facts.query_norm += absolute(q[t]), facts.nonzero += q[t] != 0 ? 1 : 0;
   facts.query_norm *= 1 + static_cast<double>(facts.d + 1) * 0x1p-52;
   return facts;
 }

@@ -46,6 +46,7 @@ def in_scope(row):
             and model["merge"] == "raw" and not facts["has_sink"] and not facts["drops"]
             and model["normalise"] == "sum" and model["order"] == "any" and model["unchanged_rescale"] == "exact"
             and model["merges"] == model["parts_are_keys"] == "0" and not lazy
+            and model["eps_rescale"] == "0x0p+0" and model["l_height_divisor"] == "0"
             and not (model["fold_k"] == "1" and facts["scale_upper"] > 1))
 
 
@@ -55,7 +56,8 @@ def counts_of(row):
     blocks = -(-N // m["block"])
     height = {"in_sequence": n - 1, "block_local": m["block"] + blocks - 2,
               "declared": -(-N // m["height_divisor"]) + m["height_base"]}[m["height"]]
-    return {"k_qk": m["k_qk_per_d"] * row.facts["d"] + m["k_qk_base"], "height": min(n - 1, height),
+    products = row.facts["nonzero" if m["zero_products"] == "exact" else "d"]
+    return {"k_qk": m["k_qk_per_d"] * products + m["k_qk_base"], "height": min(n - 1, height),
             "most_rescales": {"none": 1, "per_block": blocks, "rank_of_score": n}[m["rescales"]] - 1 + S - 1,
             "divisions": m["k_block"] * (-(-N // m["divided_block"]) - 1),
             "p_normalised": ["no", "yes", "unknown"].index(m["p_normalised"])} | {

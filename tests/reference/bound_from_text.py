@@ -19,15 +19,15 @@ from bound_text_results import EITHER, THEOREM
 from bound_text_sink import with_sink
 
 WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
-         "returned_weights", "normalise", "folded_overflow", "weight_reference", "sink_form"}
+         "returned_weights", "normalise", "folded_overflow", "weight_reference", "sink_form", "zero_products"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
           "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base",
           "promote", "merge_levels", "parts_are_keys", "k_block", "divided_block", "k_t", "k_drop", "k_sink",
-          "block_most"}
+          "block_most", "l_height_divisor", "l_height_base"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
            "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop", "u_rate",
-           "u_sink", "omega_sink", "u_state", "omega_state", "state_limit"}
+           "u_sink", "omega_sink", "u_state", "omega_state", "state_limit", "eps_rescale", "omega_log"}
 UNREAD = {"format.largest_x0"}                                 # by the bound itself: section 12
 
 REFERENCES = ("rising", "falling", "whole_row", "own_block")
@@ -63,7 +63,7 @@ def model_of(words):
 
 
 def facts_of(words):
-    return {name: int(word) if name in ("d", "m", "finite_products", "has_sink", "drops") else number(word)
+    return {name: int(word) if name in ("d", "m", "nonzero", "finite_products", "has_sink", "drops") else number(word)
             for name, word in words.items()}
 
 

@@ -49,8 +49,9 @@ struct field_printer {
 };
 
 void print_facts(row_facts const& facts, std::string const& word = "") {
-  std::printf("%s d=%lld m=%lld finite_products=%d", word.empty() ? "facts" : word.c_str(),
-              static_cast<long long>(facts.d), static_cast<long long>(facts.m), facts.finite_products ? 1 : 0);
+  std::printf("%s d=%lld m=%lld nonzero=%lld finite_products=%d", word.empty() ? "facts" : word.c_str(),
+              static_cast<long long>(facts.d), static_cast<long long>(facts.m), static_cast<long long>(facts.nonzero),
+              facts.finite_products ? 1 : 0);
   number("scale_upper", facts.scale_upper), number("softcap", facts.softcap), number("query_norm", facts.query_norm);
   number("max_upper", facts.max_upper), number("normaliser_lower", facts.normaliser_lower);
   number("lse_upper", facts.lse_upper), number("lse_above_max", facts.lse_above_max);

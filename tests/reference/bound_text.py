@@ -10,9 +10,10 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
            2^-50 outward (E2), exp times 1 + 2^-40, ln plus 2^-40*(1 + |ln|), sqrt|sigma| and Phi_c times 1 + 2^-40
            (E3, E8), M_L plus n*2^-50, U_j plus 2^-1074, o_c blurred by 2^-51 (E7)
 """
+from bound_text_hypotheses import failures
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
                                 most_records, times)
-from bound_text_merges import is_by_sigmoid, is_sharp, mu_of, sigma, weights as weights_by_sigmoids, without_division
+from bound_text_merges import is_by_sigmoid, mu_of, sigma, weights as weights_by_sigmoids, without_division
 
 
 class evaluation:
@@ -38,7 +39,8 @@ class evaluation:
         self.weights()
         self.dominance()
         self.sums()
-        self.judged = self.hypotheses()
+        self.failures = failures(self)
+        self.judged = not self.failures
         self.theorem_holds = self.judged and not self.padded and self.D > 0
 
     # E1, E2, E3: what a widened evaluation may add.
@@ -74,7 +76,8 @@ class evaluation:
     def scores(self):
         m, f, u, omega = self.m, self.f, self.u, self.omega
         d, sigma, c = f["d"], f["scale_upper"], f["softcap"]
-        self.k_qk, self.u_qk = m["k_qk_per_d"] * d + m["k_qk_base"], m["u_qk"] or u
+        products = f["nonzero"] if m["zero_products"] == "exact" else d
+        self.k_qk, self.u_qk = m["k_qk_per_d"] * products + m["k_qk_base"], m["u_qk"] or u
         product = gamma(self.k_qk, self.u_qk)
         e_s = gamma(m["k_add"], u)
         e_s = e_s + m["u_s"] + times(e_s, m["u_s"])
@@ -209,9 +212,10 @@ class evaluation:
         self.u_shared = ZERO
         if m["p_shared"]:
             self.u_shared = m["u_p"] / (1 - m["u_p"]) if self.stated else -log1p(-m["u_p"])
-        self.eps_hat = eps / (1 - eps) if self.stated else -log1p(-eps)
+        self.eps_r = m["eps_rescale"] or eps
+        self.eps_hat, self.eps_r_hat = (e / (1 - e) if self.stated else -log1p(-e) for e in (eps, self.eps_r))
         if self.sums_nothing:                                  # Lemma 8: no exp of a score
-            self.eps_hat = ZERO
+            self.eps_hat = self.eps_r_hat = ZERO
         self.ell = ZERO
         if self.by_lse:
             self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
@@ -231,10 +235,11 @@ class evaluation:
                 key.X = max(key.X, self.up(self.above(self.sink_above + 2 * tau * (1 + 2 * u) + ell)))
             key.xi = key.mu = ZERO
             if self.by_lse:
-                key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y + m["eps_log"] * ell
+                key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y
+                key.xi += m["eps_log"] * ell + m["omega_log"]
                 key.mu = mu_of(self, key)
-            key.z = self.up(key.E + gamma_x * key.X + key.kappa + (key.R + 1) * self.eps_hat + self.u_shared
-                            + self.underflow + key.mu)
+            key.z = self.up(key.E + gamma_x * key.X + key.kappa + self.eps_hat + key.R * self.eps_r_hat
+                            + self.u_shared + self.underflow + key.mu)
             reach = self.up((1 + gamma_x) * below + key.kappa + self.lost_argument)
             key.far = reach > far_P
             key.flushed = reach > m["x0"] or self.below(key.xl + key.E) < self.max_below - theta_limit / 64
@@ -267,7 +272,8 @@ class evaluation:
     def dominance(self):
         tau, gamma_x = self.m["tau"], self.gamma_x
         self.mu_of_L = max(key.mu for key in self.keys if key.in_L)
-        self.eta_plus = self.up(2 * gamma_x * (2 * tau + self.ell) + 2 * (self.R + 1) * self.eps_hat + 2 * self.u_shared
+        of_exp = self.eps_hat + self.R * self.eps_r_hat
+        self.eta_plus = self.up(2 * gamma_x * (2 * tau + self.ell) + 2 * of_exp + 2 * self.u_shared
                                 + 2 * self.underflow + self.mu_of_L)
         for key in self.keys:
             key.e = self.above(key.E + (1 + 2 * gamma_x) * key.kappa)
@@ -288,7 +294,11 @@ class evaluation:
         declared = ceil_quotient(self.f["m"], m["height_divisor"]) + m["height_base"]
         self.h = min(chain, {"in_sequence": chain, "block_local": m["block"] + self.key_blocks - 2 + self.has_sink,
                              "declared": declared + self.has_sink}[m["height"]])
-        h, k_F, mu = self.h, m["k_f"], self.mu
+        self.h_L = self.h
+        if m["l_height_divisor"]:
+            declared = ceil_quotient(self.f["m"], m["l_height_divisor"]) + m["l_height_base"]
+            self.h_L = min(chain, declared + self.has_sink)
+        h, h_L, k_F, mu = self.h, self.h_L, m["k_f"], self.mu
         self.s = s = 0 if self.by_sigmoid else S if S > 1 and not self.by_lse else S - 1
         self.divisions = m["k_block"] * (ceil_quotient(self.f["m"], m["divided_block"]) - 1)
         s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
@@ -302,8 +312,8 @@ class evaluation:
         self.M_L = self.up(sum((min(ONE, n * share / u) for share in ordered[1:]), ZERO))
         if self.widened:
             self.M_L += n * TWO**-50 + (self.slack - 1)        # the sum less its largest term
-        whole = gamma(h + R + s, u)
-        by_path = sum((times(key.share, gamma(h + key.R + s, u)) for key in self.keys), ZERO)
+        whole = gamma(h_L + R + s, u)
+        by_path = sum((times(key.share, gamma(h_L + key.R + s, u)) for key in self.keys), ZERO)
         by_node = sum((times(key.share, gamma(key.R + s, u)) for key in self.keys), ZERO)
         by_node += times((1 + whole)**2, u, self.M_L)
         self.lost = self.up(4 * (n + S + self.divisions) * self.omega / self.least_sum)
@@ -314,7 +324,7 @@ class evaluation:
             self.gamma_h = inside + across + times(inside, across)
         else:
             self.gamma_h = gamma(h + k, self.u_pv)
-        self.gamma_h = self.up(self.gamma_h)
+        self.gamma_h, self.gamma_k = self.up(self.gamma_h), gamma(k, self.u_pv)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
         factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
         rate = gamma(self.f["kept_factor"] - 1, m["u_rate"])
@@ -359,39 +369,3 @@ class evaluation:
         self.gamma_W = self.up(division + m["u_p"] + times(division, m["u_p"])) if rounded else division
         self.alpha_W = self.up(times(m["omega_p"], FOUR_THIRDS, max(ONE, beside_sum))) if rounded else ZERO
         self.alpha_W += lost_by_sigmoids
-
-    # Section 2.
-
-    def hypotheses(self):
-        m, f, u, n = self.m, self.f, self.u, self.n
-        limit, sigma = m["format.h0_limit"], f["scale_upper"]
-        self.range_of_sum = self.up(n * self.exp(m["tau"] + self.g_plus))
-        largest_norm = max([key.norm for key in self.keys] + [f["lost_norm"]])
-        h0 = [
-            sigma < limit,
-            not (m["fold_q"] or m["fold_k"]) or m["folded_overflow"] == "survived" or
-            max(f["query_norm"], largest_norm) * max(ONE, sigma) < limit,
-            all(max(key.Q, key.S) < limit for key in self.keys) and f["lost_upper"] < limit and f["finite_products"],
-            all(abs(key.bias) < limit or key.high < -limit / 4 for key in self.keys),
-            not f["softcap"] or m["format.omega_w"] / 2 <= f["softcap"] < limit,
-            all(key.far or key.s + key.E < m["s_limit"] for key in self.keys) and self.largest_max < m["s_limit"],
-            self.max_below > -limit / 8, m["c_m"] < 1 or self.g_plus <= self.limit, self.range_of_sum < limit,
-            self.exp(m["tau"] + self.g_plus) * f["kept_factor"] < m["p_limit"],
-            not self.beyond_limit,
-        ]
-        additions = 2 * self.h + self.R + self.S + self.divisions + 8
-        h4 = [
-            self.R * m["eps"] + 2 * additions * u <= Decimal("0.25") / self.slack,
-            self.gamma_L < 1, m["k_pre"] + 2 * m["k_f"] <= 15,
-            m["c_m"] < 1 or m["eps"] <= Decimal("0.125"),
-            self.n_far * self.far_share <= HALF,
-            not self.by_lse or self.mu_of_L <= HALF,
-            self.states * m["u_state"] <= HALF,
-            m["normalise"] != "lse" or not (self.states or self.lost_dropped or self.by_sigmoid),
-            is_sharp(self),
-        ]
-        h5 = m["large_scores"] == "stable" or all(
-            not key.under_bias or key.kappa <= self.limit or abs(key.bias) <= m["mask_limit"] for key in self.keys)
-        self.failures = [f"H0.{at}" for at, line in enumerate(h0) if not line]
-        self.failures += [f"H4.{at}" for at, line in enumerate(h4) if not line] + ([] if h5 else ["H5"])
-        return not self.failures

@@ -146,7 +146,7 @@ class known(results):
             if key.raised or m["unchanged_rescale"] == "rounded":
                 rise = max(ZERO, self.above(self.max_above - key.m_low))
                 key.r = self.up(key.E_t + self.E_end + self.gamma_x * (rise + key.E_t) + 2 * key.kappa
-                                + key.R * self.eps_hat + self.underflow)
+                                + key.R * self.eps_r_hat + self.underflow)
             key.q_low, key.q_high = self.between(key)
             if self.widened:
                 key.p_low = key.q_low * max(ZERO, 1 - key.z0) * (2 - self.slack)
@@ -205,6 +205,10 @@ class known(results):
         A = self.up((grown * o + (1 + grown) * spread + o * self.sum_P) / self.D + far * (2 * largest + o))
         A += underflow + rounding
         A_sizes = self.up((1 + grown) * whole / self.D + 2 * far * largest) + underflow
-        bound = A + ((1 + self.gamma_F) * (times(self.gamma_h, A_sizes) + self.lost)
+        Phi = times(self.gamma_h, A_sizes)
+        if not self.m["promote"]:
+            nodes = (n - 1) * ((A_sizes + o + A) / 2 + times(self.gamma_h, A_sizes))
+            Phi = min(Phi, times(self.gamma_k, A_sizes) + times((1 + self.gamma_h)**2 * self.u_pv, nodes))
+        bound = A + ((1 + self.gamma_F) * (Phi + self.lost)
                      + (o + A) * (self.gamma_L + self.gamma_F)) / (1 - self.gamma_L) + 2 * omega
         return self.rounded_output(self.up(bound), o)

@@ -32,7 +32,7 @@ def xi_of_merge(e, Y):
     m, u = e.m, e.u
     gamma_x, eps_hat = relative_of_exp(e)
     xi = gamma(m["k_lse"], u) * (Y + e.ell) + gamma(1, u) + Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
-    xi += Decimal("0.73") * m["eps_log"] + cut(e)
+    xi += Decimal("0.73") * m["eps_log"] + m["omega_log"] + cut(e)
     if m["merge"] == "logsigmoid":
         xi += gamma(m["k_x"] + m["k_lse"], u) * 2 * (max(key.Y for key in e.keys) + e.ell)
     return e.up(xi)
@@ -100,7 +100,7 @@ def largest_part(e, largest, total):
     m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + times(e.combine, 1 + e.wide)
     least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()) / e.kept)        # 1/Lambda+
     of_sums = e.n + e.S + e.divisions
-    gamma_L = e.up(gamma(e.h + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
+    gamma_L = e.up(gamma(e.h_L + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
     gamma_L = e.up(gamma_L + e.gamma_C + times(gamma_L, e.gamma_C))
     if gamma_L >= 1:
         return INF

@@ -52,14 +52,14 @@ class results(evaluation):
         self.log_hull = INF
         if not self.by_lse:
             self.log_hull = self.up(offset + 2 * tau * (1 + self.gamma_x) + self.ln(Decimal(self.n))
-                                    + (self.R + 1) * self.eps_hat + self.u_shared + self.underflow
+                                    + self.eps_hat + self.R * self.eps_r_hat + self.u_shared + self.underflow
                                     + self.above(kappa_star) + self.n * self.far_share + self.sink_slack)
         least = min(self.log_theorem, self.log_hull) + self.up(self.gamma_L / (1 - self.gamma_L))
         if self.by_sigmoid:
             result = (1 + u) * least + max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
         else:
             rounded = gamma(m["k_lse"], u)
-            result = least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above)
+            result = least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above) + m["omega_log"]
             result = (1 + max(u, rounded)) * result + rounded * f["lse_upper"]
             result += gamma(m["k_lse"] - 1, u) * self.largest_max
         self.lse = self.up(result + 2 * self.omega)

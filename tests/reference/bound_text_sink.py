@@ -55,7 +55,7 @@ class with_sink(results):
         first = gamma(1, u) + Decimal("0.28") * gamma_x / (1 - gamma_x) + eps_hat / 2 + lost_argument
         lost_by_exp = max(m["format.omega_w"], self.exp(-m["x0"]) if m["x0"] < INF else ZERO)
         first += lost_by_exp
-        logged = first + m["eps_log"] * (ln_2 + first)
+        logged = first + m["eps_log"] * (ln_2 + first) + m["omega_log"]
         if self.above(self.most_gap + up(inputs)) < 0:
             largest = alone.f["lse_upper"] + lam
         elif self.below(self.least_gap - up(inputs)) > 0:

@@ -12,7 +12,7 @@
 #include "tests/support/attacked_row.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/drawn_kernel.hpp"
+#include "tests/support/drawn_run.hpp"
 
 using namespace attest;
 using namespace attest::tests;
@@ -37,6 +37,11 @@ drawn_kernel draw_kernel(generator& random) {
   if (w.parts() > 1) w.merge = merges[random() % 4];
   w.narrow = types[random() % 3], w.out = one_in(random, 3) ? w.narrow : element_type::f32;
   w.exp_error = std::array{0.0, 6.9, 1500.0}[random() % 3];
+  w.rescale_error = one_in(random, 2) ? w.exp_error : std::array{0.0, 6.9, 1500.0}[random() % 3];
+  if (one_in(random, 3)) w.log_loss = 6;
+  if (one_in(random, 3)) w.d = 3 + one_to(random, 14), w.products = static_cast<sum_form>(random() % 5);
+  if (w.has_unit() && w.narrow == element_type::f32) w.narrow = element_type::bf16;
+  if (one_in(random, 4)) w.block = one_to(random, 16);
   w.x0 = 2 + 10 * uniform(random);
   w.cuts = one_in(random, 6), w.skips = !w.cuts && one_in(random, 6);
   if (!w.cuts && !w.skips) w.x0 = drawn_kernel::reference_infinity;
@@ -54,6 +59,7 @@ drawn_kernel draw_kernel(generator& random) {
   if (w.two_passes || w.divides_blocks || w.skips || w.order == block_order::drawn) w.lanes = 1;
   bool const alone = w.parts() == 1 && w.lanes == 1;
   w.sums_blocks = alone && !w.two_passes && !w.divides_blocks && w.order != block_order::drawn && one_in(random, 4);
+  w.sums_l_in_pairs = w.lanes == 1 && !w.two_passes && one_in(random, 3);
   w.divides_first = alone && w.two_passes && !w.by_lse && !w.shared && !w.fma_exponent && one_in(random, 2);
   w.returns_narrow = !w.shared && one_in(random, 2);
   w.sink = one_in(random, 3) ? static_cast<drawn_sink>(1 + random() % 3) : drawn_sink::none;
@@ -66,6 +72,14 @@ drawn_kernel draw_kernel(generator& random) {
                          !w.by_lse && w.sink == drawn_sink::none && w.drop == drawn_drop::none &&
                          w.x0 == drawn_kernel::reference_infinity && !one_in(random, 4);
   return w;
+}
+
+/// A matrix unit takes numbers of 16 bits.
+void narrow_inputs(drawn_kernel const& w, written<float>& row) {
+  if (!w.has_unit()) return;
+  for (auto* tensor : {&row.q, &row.k, &row.v})
+    for (float& x : tensor->values)
+      x = static_cast<float>(audit::rounded_to(static_cast<double>(x), problem::row_of(element_type::f16).format));
 }
 
 struct drawn_call {
@@ -82,6 +96,14 @@ drawn_call draw_call(drawn_kernel const& w, generator& random) {
   for (float& x : row.q.values) x = static_cast<float>(gaussian(random) * size);
   for (float& x : row.k.values) x = static_cast<float>(gaussian(random));
   for (float& x : row.v.values) x = static_cast<float>(gaussian(random) + offset);
+  if (d > 2 || one_in(random, 4)) {  // zeros in q, in k, at random places
+    auto const share = 1 + random() % 4;
+    for (float& x : row.q.values)
+      if (random() % 4 < share) x = 0;
+    if (one_in(random, 2))
+      for (float& x : row.k.values)
+        if (random() % 4 < share) x = 0;
+  }
   if (one_in(random, 4))  // rising scores
     for (std::size_t j = 0; j < keys; ++j)
       for (std::size_t t = 0; t < d; ++t) row.k.values[j * d + t] = static_cast<float>(0.2 * static_cast<double>(j));
@@ -145,7 +167,10 @@ std::vector<std::string> fields_of(drawn_kernel const& w) {
   add(w.sink == drawn_sink::behind, "sink_form rescale"),
       add(w.sink != drawn_sink::none && w.sink != drawn_sink::behind, "sink_form term");
   add(w.narrow != element_type::f32, "u_p"), add(w.out != element_type::f32, "u_out");
-  add(w.returns_weights, "returned_weights");
+  add(w.returns_weights, "returned_weights"), add(w.sums_l_in_pairs, "l_height"), add(w.log_loss > 0, "omega_log");
+  add(w.rescale_error != w.exp_error, "eps_rescale"), add(w.d > 2, "zero_products");
+  add(w.products == sum_form::pairs || w.products == sum_form::lanes, "zero_products, trees");
+  add(w.has_unit(), "zero_products, units");
   return names;
 }
 
@@ -156,6 +181,7 @@ void attack(long kernels, int steps, unsigned long long seed) {
     generator random(seed + static_cast<unsigned long long>(at));
     drawn_kernel const w = draw_kernel(random);
     drawn_call best = draw_call(w, random);
+    narrow_inputs(w, best.row);
     ratios found = judged(w, best);
     bool const climbs_lse = at % 2 != 0;
     auto const height = [&](ratios const& r) { return climbs_lse ? r.lse : std::max({r.output, r.known, r.weight}); };
@@ -163,6 +189,7 @@ void attack(long kernels, int steps, unsigned long long seed) {
     for (int step = 0; step < steps; ++step) {
       drawn_call next = best;
       change(next, random);
+      narrow_inputs(w, next.row);
       ratios const again = judged(w, next);
       found.merge(again);
       if (height(again) >= reached) reached = height(again), best = std::move(next);

@@ -162,6 +162,10 @@ inline kernel_model random_model(generator& random) {
     m.state_limit = states.one_of({infinity, 65520.0});
   }
   if (states.chance(0.3)) m.u_rate = states.one_of({0x1p-53, 0x1p-24, 0x1p-8});
+  if (states.chance(0.4)) m.zero_products = zero_products::exact;
+  if (states.chance(0.3)) m.eps_rescale = states.uniform() * 8 * u;
+  if (states.chance(0.3)) m.l_height_divisor = states.one_of({1, 4, 64}), m.l_height_base = states.whole(0, 12);
+  if (states.chance(0.3)) m.omega_log = states.uniform() * 4 * u;
   if (states.chance(0.3)) m.block_most = m.block * states.one_of({2, 4, 64});
   return m;
 }
@@ -273,6 +277,8 @@ inline drawn_row random_facts(generator& random) {
   row_facts& facts = row.facts;
   std::int64_t const n = drawn_count(random);
   facts.d = random.one_of({1, 2, 8, 64, 128});
+  generator copy = random;
+  facts.nonzero = copy.whole(0, facts.d);
   facts.scale_upper =
       random.chance(0.1) ? random.scaled(-40, 40) : random.one_of({1.0, 0.125, 0.08838834764831845, 3.0});
   facts.softcap = random.chance(0.15) ? random.one_of({0.5, 30.0, 50.0, 1e-3, 1e10, 1e18, 1e-40}) : 0;

@@ -1,23 +1,15 @@
-// Kernels of the family drawn at random: every switch of one kernel, the model that says of it what the switches mean,
-// and its run on one row in float arithmetic. Other than known kernels (known_kernels.hpp) these combine everything
-// that a contract may combine.
+// Kernels of the family drawn at random: every switch of one kernel, and the model that says of it what the switches
+// mean. Other than known kernels (known_kernels.hpp) these combine everything that a contract may combine.
 #pragma once
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "audit/tensors/elements.hpp"
 #include "problem/element_type.hpp"
 #include "problem/kernel_model.hpp"
-#include "tests/support/known_run.hpp"
-#include "tests/support/written.hpp"
+#include "tests/support/drawn_sums.hpp"
 
 namespace attest::tests {
 
@@ -33,6 +25,10 @@ struct drawn_kernel {
   problem::split_merge merge = problem::split_merge::raw;
   type narrow = type::f32, out = type::f32;  ///< of P, and of O
   double exp_error = 0;                      ///< u, beside the rounding of its result
+  double rescale_error = 0;                  ///< the same of exp in rescales
+  double log_loss = 0;                       ///< u, absolute, of log
+  sum_form products = sum_form::chain;       ///< of q·k, and with a unit of P·V
+  bool sums_l_in_pairs = false;              ///< l of a block
   drawn_sink sink = drawn_sink::none;
   drawn_drop drop = drawn_drop::none;
   double tau = 0;                  ///< lazy rescaling
@@ -50,6 +46,7 @@ struct drawn_kernel {
   static constexpr double reference_infinity = std::numeric_limits<double>::infinity();
   std::int64_t blocks() const { return (keys + block - 1) / block; }
   std::int64_t parts() const { return std::min(splits, blocks()); }
+  bool has_unit() const { return is_unit(products); }
   bool is_raw() const { return merge == problem::split_merge::raw; }
 };
 
@@ -62,10 +59,13 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
   auto const lost = [](element_type type) { return formats::power_of_two(row_of(type).format.smallest() - 1); };
   auto const largest = [](element_type type) { return formats::power_of_two(row_of(type).format.above_largest()); };
   m.format = formats::f32;
+  m.zero_products = zero_products::exact;
+  if (w.has_unit()) m.u_qk = m.u_pv = 2 * u;
   m.k_qk_base = 1, m.k_add = has_bias ? 1 : 0;
   if (w.stores_scores) m.u_s = unit(element_type::f16), m.omega_s = lost(element_type::f16), m.s_limit = 65520;
   m.e_c = (1 + u) * (1 + u) * (1 + 2 * u) * (1 + 0x1p-40) - 1, m.a_t = 8 * u;
-  m.eps = (w.exp_error + 1.01) * u, m.eps_log = 4 * u;
+  m.eps = (w.exp_error + 1.01) * u, m.eps_rescale = (w.rescale_error + 1.01) * u;
+  m.eps_log = 4 * u, m.omega_log = w.log_loss * u;
   if (w.fma_exponent) m.k_x = 4, m.c_m = 1, m.large_scores = large_scores::unspecified, m.sink_limit = 86;
   bool const in_order = w.order != block_order::drawn && !w.two_passes;
   m.rescales = w.two_passes ? rescale_count::none : in_order ? rescale_count::per_block : rescale_count::rank_of_score;
@@ -96,6 +96,8 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
   if (w.rounds_rate) m.u_rate = u;
   if (w.by_lse) m.normalise = normaliser::lse;
   if (w.sums_blocks) m.height = sum_height::block_local;
+  if (w.sums_l_in_pairs)
+    m.l_height_divisor = w.block, m.l_height_base = std::bit_width(static_cast<std::uint64_t>(w.block - 1)) - 1;
   if (w.truncates) m.u_pv = 2 * u;
   if (w.declares_reference)
     m.weight_reference = w.two_passes                      ? weight_reference::whole_row
@@ -106,284 +108,5 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
     m.u_out = unit(w.out), m.omega_out = lost(w.out), m.out_limit = largest(w.out) * (1 - m.u_out / 2);
   return m;
 }
-
-/// One run on a row. `up` says which way exp errs, by its argument, and log.
-class drawn_run {
- public:
-  drawn_run(drawn_kernel const& kernel, written<float> const& row, directions const& up)
-      : w_(kernel), row_(row), up_(up), dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
-
-  row_answer answer() {
-    form_scores();
-    if (!row_.keep.values.empty()) {
-      float const p = static_cast<float>(row_.dropout);
-      factor_ = 1.0F / (w_.rounds_rate ? 1.0F - p : static_cast<float>(1 - row_.dropout));
-    }
-    if (!row_.sink.values.empty())
-      sink_ = w_.stores_scores ? narrowed(row_.sink.values[0], type::f16) : row_.sink.values[0];
-    std::vector<part> parts;
-    for (std::int64_t at = 0; at < w_.parts(); ++at)
-      if (part found = part_of(at); found.any) parts.push_back(std::move(found));
-    if (parts.empty()) return {};
-    part whole = w_.is_raw() ? merged_raw(parts) : merged_by_lse(parts);
-    row_answer answer;
-    if (w_.divides_first)
-      form_again(whole.O, [&](std::size_t j) { return narrowed(share(weight(s_[j], whole.M), whole.l), w_.narrow); });
-    if (w_.by_lse) form_again(whole.O, [&](std::size_t j) { return narrowed(exp(s_[j] - whole.lse), w_.narrow); });
-    if (w_.drop == drawn_drop::on_o)
-      for (float& x : whole.O) x *= factor_;
-    if (w_.sink == drawn_sink::behind && !row_.sink.values.empty()) rescale_by_sink(whole);
-    for (float const x : whole.O) answer.o.push_back(static_cast<double>(narrowed(x, w_.out)));
-    answer.lse = static_cast<double>(whole.lse);
-    for (std::size_t j = 0; w_.returns_weights && j < s_.size(); ++j) {
-      float p = seen(j) ? weight(s_[j], whole.M) : 0;
-      if (w_.returns_narrow && !w_.divides_first) p = narrowed(p, w_.narrow);
-      float const returned = w_.divides_first ? narrowed(share(p, whole.l), w_.narrow) : p / whole.l;
-      answer.weights.push_back(static_cast<double>(narrowed(returned, w_.out)));
-    }
-    return answer;
-  }
-
- private:
-  using type = problem::element_type;
-  static constexpr float nothing = -std::numeric_limits<float>::infinity();
-  struct part {
-    float M = nothing, l = 0, lse = nothing;
-    std::vector<float> O{};
-    bool any = false;
-  };
-  using indices = std::vector<std::size_t>;
-
-  static float narrowed(float x, type to) {
-    return to == type::f32 ? x
-                           : static_cast<float>(audit::rounded_to(static_cast<double>(x), problem::row_of(to).format));
-  }
-  bool seen(std::size_t j) const { return row_.mask.values.empty() || row_.mask.values[j] != 0; }
-
-  // --- exp, log, sums
-  float off(double exact, float argument) const {
-    std::uint32_t bits = std::bit_cast<std::uint32_t>(argument);
-    bits = (bits ^ (bits >> 15)) * 2654435761U;
-    double const error = up_[(bits >> 20) % up_.size()] != 0 ? w_.exp_error : -w_.exp_error;
-    return static_cast<float>(exact * (1 + error * 0x1p-24));
-  }
-  float exp(float x) const {
-    return w_.cuts && x < static_cast<float>(-w_.x0) ? 0 : off(std::exp(static_cast<double>(x)), x);
-  }
-  float exp2(float x) const {
-    bool const cut = w_.cuts && static_cast<double>(x) < -w_.x0 * 1.4426950408889634;
-    return cut ? 0 : off(std::exp2(static_cast<double>(x)), x);
-  }
-  float weight(float s, float M) const {
-    return w_.fma_exponent ? exp2(std::fma(s, log2_e, -(M * log2_e))) : exp(s - M);
-  }
-  float rescale(float from, float to) const {
-    float const x = w_.fma_exponent ? (from - to) * log2_e : from - to;
-    return x == 0 && !w_.rounds_rescales ? 1 : w_.fma_exponent ? exp2(x) : exp(x);
-  }
-  float log(float x) {
-    double const error = up_[calls_++ % up_.size()] != 0 ? 2.9 : -2.9;
-    return static_cast<float>(std::log(static_cast<double>(x)) * (1 + error * 0x1p-24));
-  }
-  float share(float x, float l) const { return w_.reciprocal ? x * (1 / l) : x / l; }
-  float sum(float a, float b, float c) const {
-    if (!w_.truncates) return std::fma(a, b, c);
-    double const exact = static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c);
-    auto const near = static_cast<float>(exact);
-    return std::abs(static_cast<double>(near)) > std::abs(exact) ? std::nextafter(near, 0.0F) : near;
-  }
-  /// Adds key j, whose weight is p.
-  void add(float& l, std::vector<float>& O, float p, std::size_t j) const {
-    float const narrow = narrowed(p, w_.narrow);
-    l += w_.shared ? narrow : p;
-    add_value(O, narrow, w_.shared ? narrow : p, j);
-  }
-  void add_value(std::vector<float>& O, float narrow, float p, std::size_t j) const {
-    if (!row_.keep.values.empty()) {
-      if (row_.keep.values[j] == 0) return;
-      if (w_.drop == drawn_drop::on_p) narrow = narrowed(p * factor_, w_.narrow);
-    }
-    for (std::size_t c = 0; c < dv_; ++c) O[c] = sum(narrow, row_.v.values[j * dv_ + c], O[c]);
-  }
-  /// A second pass over all keys: O = Σ p_j v_j with p_j = weight(j).
-  template <class Weight>
-  void form_again(std::vector<float>& O, Weight&& weight) const {
-    O.assign(dv_, 0);
-    for (std::size_t j = 0; j < s_.size(); ++j)
-      if (seen(j)) {
-        float const p = weight(j);
-        add_value(O, p, p, j);
-      }
-  }
-
-  // --- scores
-  void form_scores() {
-    auto const d = static_cast<std::size_t>(w_.d);
-    auto const scale = static_cast<float>(*row_.scale), cap = static_cast<float>(row_.softcap);
-    for (std::size_t j = 0; j < static_cast<std::size_t>(w_.keys); ++j) {
-      float a = 0;
-      for (std::size_t t = 0; t < d; ++t) a = std::fma(row_.q.values[t], row_.k.values[j * d + t], a);
-      if (scale != 1) a *= scale;
-      if (cap > 0) {
-        float const y = a / cap, e = std::exp(2 * std::abs(y));
-        a = cap * std::copysign(e > 1e30F ? 1 : 1 - 2 / (e + 1), y);
-      }
-      if (!row_.bias.values.empty()) a += row_.bias.values[j];
-      s_.push_back(w_.stores_scores ? narrowed(a, type::f16) : a);
-    }
-  }
-
-  // --- one part
-  part part_of(std::int64_t number) const {
-    std::int64_t const S = w_.parts(), B = w_.blocks();
-    std::vector<std::int64_t> mine(static_cast<std::size_t>((number + 1) * B / S - number * B / S));
-    std::iota(mine.begin(), mine.end(), number * B / S);
-    if (w_.order == block_order::falling) std::reverse(mine.begin(), mine.end());
-    std::mt19937_64 random(static_cast<std::uint64_t>(number) + 7);
-    if (w_.order == block_order::drawn) std::shuffle(mine.begin(), mine.end(), random);
-    std::vector<part> lanes;
-    for (std::int64_t lane = 0; lane < w_.lanes; ++lane) {
-      part p;
-      p.O.assign(dv_, 0);
-      if (number == 0 && lane == 0 && w_.sink == drawn_sink::first && sink_ > nothing)
-        p.M = sink_, p.l = 1, p.any = true;
-      std::vector<indices> blocks;
-      for (std::int64_t const block : mine) {
-        blocks.emplace_back();
-        for (std::int64_t j = block * w_.block; j < std::min(w_.keys, (block + 1) * w_.block); ++j)
-          if (j % w_.lanes == lane) blocks.back().push_back(static_cast<std::size_t>(j));
-      }
-      if (w_.two_passes) {
-        indices all;
-        for (indices const& block : blocks) all.insert(all.end(), block.begin(), block.end());
-        blocks = {all};
-      }
-      for (indices const& block : blocks) take(p, block);
-      if (p.any) lanes.push_back(std::move(p));
-    }
-    return lanes.empty() ? part{} : joined(lanes);
-  }
-  float top_of(indices const& keys) const {
-    float top = nothing;
-    for (std::size_t const j : keys)
-      if (seen(j)) top = std::max(top, s_[j]);
-    return top;
-  }
-  void take(part& p, indices const& keys) const {
-    float const top = top_of(keys);
-    if (w_.skips && p.any && static_cast<double>(top) - static_cast<double>(p.M) < -w_.x0) return;
-    float M = std::max(p.M, top);
-    if (M == nothing) return;
-    if (p.any && static_cast<double>(M) - static_cast<double>(p.M) <= w_.tau) M = p.M;
-    bool const rescales = p.any && (M != p.M || w_.rounds_rescales);
-    float const r = rescales ? rescale(p.M, M) : 1;
-    float l = 0;
-    std::vector<float> O(dv_, 0.0F);
-    bool const apart = w_.divides_blocks || w_.sums_blocks;
-    if (!w_.divides_blocks && rescales) {
-      p.l *= r;
-      for (float& x : p.O) x *= r;
-    }
-    for (std::size_t const j : keys)
-      if (seen(j)) add(apart ? l : p.l, apart ? O : p.O, weight(s_[j], M), j);
-    if (w_.divides_blocks) {
-      float const held = rescales ? p.l * r : p.l, all = held + l;
-      if (all == 0) return;
-      for (std::size_t c = 0; c < dv_; ++c) p.O[c] = (held * p.O[c] + O[c]) / all;
-      p.l = all;
-    } else if (apart) {
-      p.l += l;
-      for (std::size_t c = 0; c < dv_; ++c) p.O[c] = sum(1, O[c], p.O[c]);
-    }
-    p.M = M, p.any = true;
-  }
-
-  // --- merges
-  /// States added raw, one after the other.
-  part joined(std::vector<part> const& parts) const {
-    part all = parts.front();
-    for (std::size_t at = 1; at < parts.size(); ++at) {
-      part next = parts[at];
-      float const M = std::max(all.M, next.M);
-      for (part* one : {&all, &next}) {
-        if (one->M == M && !w_.rounds_rescales) continue;
-        float const r = rescale(one->M, M);
-        one->l *= r;
-        for (float& x : one->O) x *= r;
-      }
-      all.l += next.l, all.M = M;
-      for (std::size_t c = 0; c < dv_; ++c) all.O[c] += next.O[c];
-    }
-    return all;
-  }
-  part merged_raw(std::vector<part> const& parts) {
-    part all = joined(parts);
-    if (w_.sink == drawn_sink::end && sink_ > nothing) all.l += weight(sink_, all.M);
-    all.lse = all.M + log(all.l);
-    for (float& x : all.O)
-      if (!w_.divides_blocks) x = share(x, all.l);
-    return all;
-  }
-  void store(part& state) const {
-    for (float& x : state.O)
-      if (w_.narrow_states) x = narrowed(x, type::bf16);
-  }
-  part merged_by_lse(std::vector<part>& parts) {
-    using problem::split_merge;
-    for (part& p : parts) {
-      p.lse = p.M + log(p.l);
-      for (float& x : p.O)
-        if (!w_.divides_blocks) x = share(x, p.l);
-      store(p);
-    }
-    if (w_.merge == split_merge::lse_normalised || (w_.merge == split_merge::lse && !w_.pairwise))
-      return at_once(parts);
-    part all = parts.front();
-    for (std::size_t at = 1; at < parts.size(); ++at) {
-      part const& next = parts[at];
-      float const top = std::max(all.lse, next.lse);
-      if (w_.merge == split_merge::lse) {
-        float const a = exp(all.lse - top), b = exp(next.lse - top), l = a + b;
-        for (std::size_t c = 0; c < dv_; ++c) all.O[c] = (a * all.O[c] + b * next.O[c]) / l;
-        all.lse = top + log(l);
-      } else {
-        float const share = 1 / (1 + exp(-(next.lse - all.lse))), l = 1 + exp(-std::abs(all.lse - next.lse));
-        for (std::size_t c = 0; c < dv_; ++c) all.O[c] -= share * (all.O[c] - next.O[c]);
-        all.lse = top + log(l);
-      }
-      if (at + 1 < parts.size()) store(all);
-    }
-    return all;
-  }
-  part at_once(std::vector<part> const& parts) {
-    part all;
-    all.O.assign(dv_, 0);
-    for (part const& p : parts) all.M = std::max(all.M, p.lse);
-    std::vector<float> c;
-    for (part const& p : parts) c.push_back(exp(p.lse - all.M)), all.l += c.back();
-    all.lse = all.M + log(all.l);
-    bool const divided = w_.merge == problem::split_merge::lse;
-    for (std::size_t at = 0; at < parts.size(); ++at) {
-      float const x = divided ? c[at] : exp(parts[at].lse - all.lse);
-      for (std::size_t k = 0; k < dv_; ++k) all.O[k] += x * parts[at].O[k];
-    }
-    for (float& x : all.O)
-      if (divided) x /= all.l;
-    return all;
-  }
-  void rescale_by_sink(part& keys) {
-    float const factor = 1 / (1 + exp(sink_ - keys.lse)), top = std::max(sink_, keys.lse);
-    for (float& x : keys.O) x = narrowed(x, w_.out) * factor;
-    keys.lse = top + log(1 + exp(std::min(sink_, keys.lse) - top));
-  }
-
-  static constexpr float log2_e = 1.44269504F;
-  drawn_kernel const& w_;
-  written<float> const& row_;
-  directions const& up_;
-  std::size_t dv_, calls_ = 0;
-  std::vector<float> s_;
-  float factor_ = 1, sink_ = nothing;
-};
 
 }  // namespace attest::tests

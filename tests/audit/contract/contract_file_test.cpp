@@ -121,6 +121,7 @@ void without_idle_fields(problem::kernel_model& m) {
   if (m.sink_form == problem::sink_form::term) m.k_sink = usual.k_sink;
   if (!raw) m.normalise = problem::normaliser::sum;
   m.block_most = usual.block_most;
+  if (m.l_height_divisor == 0) m.l_height_base = 0;
 }
 
 TEST_CASE("any contract reads back from what is printed of it", "[property]") {
