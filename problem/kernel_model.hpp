@@ -83,8 +83,10 @@ enum class returned_weights : std::uint8_t { unrounded, rounded, unknown };
 
 /// The divisor of O.
 enum class normaliser : std::uint8_t {
-  sum,  ///< the sum l of the weights that formed it
-  lse,  ///< none: a second pass forms weights exp(s − LSE)
+  sum,         ///< the sum l of the weights that formed it
+  lse,         ///< none: a second pass forms weights exp(s − LSE)
+  first_pass,  ///< the sum l of a first pass with rescales; a second pass forms the weights of O anew, beside the last
+               ///< M
 };
 
 /// The place where a sink enters the result.

@@ -115,7 +115,7 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.number("state_limit", m.state_limit, limit);
     whole(added, "k_block", m.k_block, fields::count);
     added.count("divided_block", m.divided_block, some);
-    fields::word(added, "normalise", m.normalise, {"sum", "lse"});
+    fields::word(added, "normalise", m.normalise, {"sum", "lse", "first_pass"});
     added.number("out_limit", m.out_limit, limit);
     whole(added, "k_t", m.k_t, fields::count);
     added.number("u_t", m.u_t, unit);

@@ -132,6 +132,8 @@ std::optional<error> wrong_idle_field(problem::kernel_model const& model, json c
     if (is_set && says_nothing && written.contains(field))
       return of_key((std::string("model.") + field).c_str(),
                     fmt::format("contradicts {}, beside which it says nothing", beside));
+  if (model.normalise == problem::normaliser::first_pass && problem::by_sigmoid(model.merge))
+    return of_key("model.normalise", "'first_pass' contradicts a merge by a sigmoid: no such kernel has a bound");
   bool const by_lse_alone = model.normalise == problem::normaliser::lse;
   if (by_lse_alone && problem::by_sigmoid(model.merge))
     return of_key("model.normalise", "'lse' contradicts a merge by a sigmoid: no such kernel has a bound");

@@ -44,3 +44,8 @@ ATTEST_HONEST(maximum_less_5, "the reference lies 5 below the maximum, so that w
   }
   static F log_sum_exp(F M, F l) { return (M - 5) + static_cast<F>(std::log(static_cast<double>(l))); }
 };
+
+ATTEST_HONEST(online_normaliser, "M and l in one online pass; a second pass forms the weights of O anew",
+              R"(f32 {"normalise": "first_pass"})") {
+  static constexpr bool weighs_again = true;
+};

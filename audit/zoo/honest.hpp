@@ -29,6 +29,7 @@ struct honest {
   static constexpr bool merges_undivided = false;  ///< by exp(LSE_s − LSE), beside merges_by_lse
   static constexpr bool divides_blocks = false;    ///< O is divided by l after every block
   static constexpr bool weighs_by_lse = false;     ///< O is formed in a second pass, of the weights exp(s − LSE)
+  static constexpr bool weighs_again = false;      ///< O is formed in a second pass, of the weights exp(s − M)
 
   /// False: the kernel answers UNSUPPORTED.
   static bool supports(attest_call const&) { return true; }

@@ -136,14 +136,14 @@ class row_kernel {
     return whole;
   }
 
-  /// The weights e^(s − LSE) of the keys that are seen, for weighed_by_lse.
-  void weigh_by_lse(R lse, std::int64_t m) {
+  /// The weights e^(s − reference) of the keys that are seen, for weighed_again.
+  void weigh_again(R reference, std::int64_t m) {
     terms_.clear(), read_.clear();
     for (std::int64_t j = 0; j < m; ++j)
-      if (auto const key = look_at(j)) terms_.push_back(weight(key->score, lse, j)), read_.push_back(j);
+      if (auto const key = look_at(j)) terms_.push_back(weight(key->score, reference, j)), read_.push_back(j);
     v_.resize(read_.size());
   }
-  R weighed_by_lse(std::int64_t c) {
+  R weighed_again(std::int64_t c) {
     for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], c);
     return P::dot(terms_, v_);
   }
@@ -153,12 +153,13 @@ class row_kernel {
     bool const empty = !x.broken && P::is_empty(x.M);
     R const l = P::denominator(x.l);
     R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
-    if (P::weighs_by_lse && !x.broken && !empty) weigh_by_lse(lse, m);
+    if ((P::weighs_by_lse || P::weighs_again) && !x.broken && !empty) weigh_again(P::weighs_by_lse ? lse : x.M, m);
     for (std::size_t c = 0; c < columns_; ++c) {
       auto const column = static_cast<std::int64_t>(c);
       R const o = x.broken            ? P::not_a_number
                   : empty             ? P::empty_output(*at_, column)
-                  : P::weighs_by_lse  ? weighed_by_lse(column)
+                  : P::weighs_by_lse  ? weighed_again(column)
+                  : P::weighs_again   ? P::quotient(weighed_again(column), l)
                   : P::divides_blocks ? x.O[c]
                                       : P::quotient(x.O[c], l);
       store(*call.out, b, h, i, column, P::output(o));

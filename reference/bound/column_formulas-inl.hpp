@@ -278,6 +278,9 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
   R const merging = merged_by_sigmoid(terms, sizes.largest, sizes.sum);
+  // Weights formed again: A_c + χ(|o_c| + A_c) for A_c, and (1 + χ)Φ_c for Φ_c.
+  R away = A, sums = sum_error(terms, sizes, A, A_abs, o_size);
+  if (terms.weighs_again()) away = A + (o_size + A) * terms.off_again, sums = sums * (1 + terms.off_again);
   R const B = terms.by_lse_alone()
                   // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.
                   ? terms.lse_growth * o_size +
@@ -285,9 +288,8 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                             (sizes.shared * (1 + terms.gamma_O) + terms.gamma_O * (sizes.average + evaluation)) +
                         4 * terms.n * f.omega + 2 * terms.n * terms.omega_w * sizes.largest +
                         model.omega_p * (4.0 / 3) * sizes.sum
-                  : A + omega_F + merging +
-                        ((1 + terms.gamma_F) * (sum_error(terms, sizes, A, A_abs, o_size) + omega_O) +
-                         (o_size + A) * (terms.gamma_L + terms.gamma_F)) /
+                  : away + omega_F + merging +
+                        ((1 + terms.gamma_F) * (sums + omega_O) + (o_size + away) * (terms.gamma_L + terms.gamma_F)) /
                             (1 - terms.gamma_L);
   if (terms.by_lse_alone()) bound.by_theorem = logical_not(R(infinity) < B);
   double const kept = terms.kept_factor;  // κ; 1 without dropout
@@ -296,6 +298,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   // H0: n·e^{τ + g⁺}·κ·max_j|v_jc| < Θ; κ·max_j|v_jc| below out_limit where it may be rounded to that format,
   // and a state below state_limit.
   bound.judged = both((terms.n * terms.e_tau_g * kept) * sizes.largest < R(f.h0_limit), bound.size < R(infinity));
+  if (!(terms.off_again < infinity)) bound.judged = R(1) < R(0);
   if (terms.states > 0)
     bound.judged =
         both(bound.judged,
@@ -307,7 +310,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   R const rounded = A_abs + o_size;
   R const variance = far_off.spread + terms.spread_of_sizes * o_size * o_size +
                      terms.spread_of_sums * rounded * rounded + terms.spread_of_result * o_size * o_size;
-  R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0)) * o_size;
+  R const common = (terms.gamma_C + (terms.by_lse_alone() ? terms.lse_growth : 0) + terms.off_again) * o_size;
   R const usual =
       6 * root(variance) + model.u_out * o_size + terms.drift * rounded + common + omega_O + omega_F + merging;
   bound.warning = smaller(bound.size, usual * kept + model.omega_out);

@@ -60,6 +60,8 @@ struct constant_terms : row_scalars {
   constexpr bool sums_nothing() const noexcept { return by_sigmoid() && model.parts_are_keys; }
   /// Is O formed by weights exp(s − LSE), without a division (section 5, second theorem)?
   constexpr bool by_lse_alone() const noexcept { return model.normalise == problem::normaliser::lse; }
+  /// Does a second pass form the weights of O anew, beside l of the first (section 5, Weights formed again)?
+  constexpr bool weighs_again() const noexcept { return model.normalise == problem::normaliser::first_pass; }
 
   /// M_K⁺, M_K⁻ and what a sink of these numbers may exceed them by. `keys` are the score_extremes without the sink.
   template <class Extremes>

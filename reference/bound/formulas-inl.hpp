@@ -275,6 +275,15 @@ constexpr R dominance(weight_terms const& terms, key_numbers<R> const& key, R co
   return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.far_share());
 }
 
+/// y_j = 2(z_j − E_j): by how much the weights of key j in two passes differ, as a logarithm (section 5, Weights formed
+/// again). Infinite beside a cutoff x0 for a far or flushed key, which one pass alone may cut.
+template <class R>
+constexpr R difference_of_passes(rescale_terms const& terms, R const& z, R const& E,
+                                 decltype(R(0) < R(0)) near) noexcept {
+  R const y = rounded_up(z - E) * 2;
+  return terms.model.x0 < infinity ? select(near, y, R(infinity)) : y;
+}
+
 // --- section 3, Sums (Lemma 6) ---
 
 /// Σ share_j·γ_{h_L+R_j+s} and Σ share_j·γ_{R_j+s} of Γ_L; Σ min(1, n·share_j/u) and the largest share, of M_L.
@@ -385,9 +394,11 @@ constexpr weight_bound<R> weight_error(row_terms const& terms, R const& weight_l
   R const dominated = larger(weight_upper, eta);  // Clause D: 0 ≤ W_j/ΣW ≤ η_j
   bound.by_theorem = both(bound.by_theorem, logical_not(dominated < A));
   A = select(either(bound.by_theorem, eta < R(1)), smaller(A, dominated), R(terms.again));
+  if (terms.weighs_again()) A = A + (weight_upper + A) * terms.off_again;
   R B = A + (weight_upper + A) * (terms.gamma_L + gamma_W) / (1 - terms.gamma_L);
   B = select(bound.by_theorem, larger(B, twice), B) + (2 * omega + terms.lost_weight);
   bound.size = rounded_up(with_output_rounding(model, B, weight_upper) * terms.slack);
+  if (!(terms.off_again < infinity)) bound.size = R(infinity);
   return bound;
 }
 

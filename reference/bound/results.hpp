@@ -191,7 +191,7 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
 /// more, and merges by a sigmoid add what Lemma 8 says. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it;
 /// infinite where the clause says nothing
 constexpr double hull_margin_of_term(row_terms const& terms, double largest_value) noexcept {
-  if (!terms.judged || terms.by_lse_alone()) return infinity;
+  if (!terms.judged || terms.by_lse_alone() || !(terms.off_again < infinity)) return infinity;
   problem::kernel_model const& model = terms.model;
   double const gamma_O = terms.gamma_O + 1.01 * terms.combine_error * (1 + terms.delta);
   double const lost_weights = model.omega_p / terms.least_sum + (model.k_pre > 0 ? model.format.omega : 0);
@@ -199,11 +199,12 @@ constexpr double hull_margin_of_term(row_terms const& terms, double largest_valu
   double const lost = (lost_weights + lost_dropped) * (1 + terms.gamma_states) * (4.0 / 3) * terms.n;
   double const sum =
       model.merge == problem::split_merge::lse_normalised ? 1 - terms.gamma_L : 1;  // of weights, at least
-  double const margin =
-      (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value * (1 + terms.gamma_F) +
-      (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum +
-      2 * model.format.omega * terms.kept_factor +
-      scalar::merged_by_sigmoid(terms, largest_value, terms.n * largest_value) * terms.kept_factor;
+  double const margin = (gamma_O + terms.gamma_L + terms.gamma_F) / (1 - terms.gamma_L) * largest_value *
+                            (1 + terms.gamma_F) * (1 + terms.off_again) +
+                        terms.off_again * largest_value +
+                        (terms.lost_in_sums * terms.kept_factor + lost * largest_value) / sum +
+                        2 * model.format.omega * terms.kept_factor +
+                        scalar::merged_by_sigmoid(terms, largest_value, terms.n * largest_value) * terms.kept_factor;
   double const rounded = rounded_up(scalar::with_output_rounding(model, margin, largest_value) * terms.slack);
   return rounded == rounded ? rounded : infinity;
 }

@@ -124,6 +124,7 @@ constexpr weight_terms row_bound::weights_of(rescale_terms const& terms) {
 /// Dominance: η_j, J (Clause D). Weights: share_j (Lemma 5). Sums: the sums in Γ_L and M_L (Lemma 6).
 constexpr row_terms row_bound::sums_of(weight_terms const& terms) {
   auto shares = scalar::share_sums<double>::none();
+  double dominant_y = 0, sum_eta = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     auto const k = numbers_of(facts_->keys[j]);
     key& my = keys_[j];
@@ -131,8 +132,12 @@ constexpr row_terms row_bound::sums_of(weight_terms const& terms) {
     my.share = scalar::share_of(terms, k.weight_upper, my.P, my.far);
     shares.add(terms, my.share, my.R);
     my.shared = my.share * scalar::gamma_beside_sums(terms, my.R);
+    double const y = scalar::difference_of_passes(terms, my.z, my.E, !my.far && !my.flushed);
+    dominant_y = larger(dominant_y, my.dominant ? y : 0), sum_eta += my.dominant ? 0 : my.eta;
   }
-  return row_terms(terms, shares);
+  row_terms found(terms, shares);
+  found.after_dominance(dominant_y, sum_eta * terms.slack);
+  return found;
 }
 
 /// Section 5, weights formed by the LSE: U^L_j.

@@ -27,6 +27,7 @@ struct row_terms : weight_terms {
   double gamma_part = 0, lost_in_part = 0, lost_beside_part = 0;
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
+  double off_again = 0;  ///< section 5, Weights formed again: χ; 0 in one pass
   // Section 9: (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n for u_pv > u.
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool judged = false;               ///< H0, H4 and H5 (E10), without the condition on the column's V
@@ -43,6 +44,17 @@ struct row_terms : weight_terms {
 
   /// Is any element of the row judged?
   constexpr bool judges() const noexcept { return factor.asked ? factor.judged && (factor.only || judged) : judged; }
+  /// Section 5, Weights formed again: χ. dominant_y is max_{j∈J} y_j, sum_eta is Σ_{j∉J} η_j; neither is read where
+  /// theorem_is_sharpest.
+  constexpr void after_dominance(double dominant_y, double sum_eta) noexcept {
+    if (!weighs_again()) return;
+    off_again = theorem_holds && D_lower > 0 && sum_P * slack < 1
+                    ? (2 * sum_P / D_lower + 2 * n_far * far_share()) * slack
+                    : infinity;
+    if (theorem_is_sharpest || !(dominant_y < 1)) return;
+    double const grown = dominant_y / (1 - dominant_y * 0.5) * (1 + 0x1p-50);  // ≥ e^y − 1 (E3)
+    off_again = smaller(off_again, (grown + sum_eta + 4 * n_far * far_share()) * slack);
+  }
   /// Section 5, weights formed by the LSE: e^λ − 1, λ the bound of Corollary L.
   constexpr void after_log_sum_exp(double lambda) noexcept {
     lse_growth = lambda < 1 ? lambda / (1 - lambda * 0.5) * (1 + 0x1p-50) : exp_upper(lambda);

@@ -146,6 +146,7 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
                   largest_max < model.s_limit;
   // Section 5, weights by the LSE: no term for these losses. Lemma 8: e_σ.
   if (by_lse_alone() && (states > 0 || by_sigmoid() || (drops && model.omega_drop > 0))) may_be_judged = false;
+  if (weighs_again() && (by_sigmoid() || (states > 0 && model.state_limit < infinity))) may_be_judged = false;
   if (by_sigmoid() && !(mixed < infinity && sigmoids_are_sharp(model, largest_argument()))) may_be_judged = false;
   may_be_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
   // Corollary W: e^{η⁺ + 2θ + max μ_i} + ω_W/Λ, of no use where A^T is the smallest entry.

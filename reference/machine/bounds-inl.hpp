@@ -99,8 +99,8 @@ struct share_stage {
   template <class R>
   struct sums {
     share_sums<R> shares;
-    R eta;
-    static HWY_INLINE sums none() { return {share_sums<R>::none(), R(0)}; }
+    R eta, dominant_y;
+    static HWY_INLINE sums none() { return {share_sums<R>::none(), R(0), R(0)}; }
   };
   accumulator<sums>& total;
   template <class R>
@@ -115,6 +115,9 @@ struct share_stage {
     auto dominant = R(0) < R(0);
     R const eta = dominance(terms, k, load<R>(&keys.E[j]), load<R>(&keys.reference_error[j]), dominant);
     R const outside = select(dominant, R(0), eta);
+    auto const near = R(0.5) < load<R>(&keys.near[j]);
+    R const y = difference_of_passes(terms, load<R>(&keys.z[j]), load<R>(&keys.E[j]), near);
+    t.dominant_y = larger(t.dominant_y, select(dominant, y, R(0)));
     t.eta = t.eta + outside;
     store(eta, &keys.z[j]);  // z is no longer needed; Corollary W takes η of every key
     store(outside, &keys.eta[j]);
@@ -259,18 +262,20 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   each_key(n, shares);
   auto const& wide = total.wide.shares;
   auto const& single = total.single.shares;
-  row_terms const found(
-      weights, share_sums<double>{sum_of(wide.per_key) + single.per_key, sum_of(wide.rescaled) + single.rescaled,
-                                  sum_of(wide.nodes) + single.nodes,
-                                  larger(largest_of(wide.largest_share), single.largest_share)});
+  row_terms found(weights,
+                  share_sums<double>{sum_of(wide.per_key) + single.per_key, sum_of(wide.rescaled) + single.rescaled,
+                                     sum_of(wide.nodes) + single.nodes,
+                                     larger(largest_of(wide.largest_share), single.largest_share)});
   if (!shares.dominance_matters && !found.theorem_is_sharpest) return -1;
+  double const sum_eta = sum_of(total.wide.eta) + total.single.eta;
+  found.after_dominance(larger(largest_of(total.wide.dominant_y), total.single.dominant_y), sum_eta * found.slack);
   terms = found;
   find_other_weights(n, keys, known, terms);
   if (with_weights) {
     weight_bound_stage bounds{keys, terms};
     each_key(n, bounds);
   }
-  return sum_of(total.wide.eta) + total.single.eta;
+  return sum_eta;
 }
 
 }  // namespace attest::reference::machine::HWY_NAMESPACE

@@ -3,7 +3,7 @@ evaluation (bound_text.py)."""
 from decimal import Decimal
 
 from bound_text_merges import is_sharp
-from bound_text_numbers import HALF, ONE
+from bound_text_numbers import HALF, INF, ONE
 
 
 def failures(e):
@@ -33,6 +33,7 @@ def failures(e):
         not e.by_lse or e.mu_of_L <= HALF,
         e.states * m["u_state"] <= HALF,
         m["normalise"] != "lse" or not (e.states or e.lost_dropped or e.by_sigmoid),
+        m["normalise"] != "first_pass" or not (e.by_sigmoid or e.states and m["state_limit"] < INF),
         is_sharp(e),
     ]
     h5 = m["large_scores"] == "stable" or all(

@@ -18,8 +18,11 @@ def smaller_entry(theorem, clause):
 class results(evaluation):
     def __init__(self, model, facts, keys, form):
         super().__init__(model, facts, keys, form)
+        self.chi = ZERO
         if self.judged:
             self.log_sum_exp()
+            if model["normalise"] == "first_pass":
+                self.again()
 
     # Section 6, Corollary L.
 
@@ -76,6 +79,25 @@ class results(evaluation):
                 if key.far or key.flushed or self.up(times(1 + self.gamma_x, reach) + moved) > m["x0"]:
                     key.U_lse = max(key.U_lse, key.wu)
 
+    # Section 5, Weights formed again.
+
+    def again(self):
+        self.chi = INF
+        if self.theorem_holds and self.sum_P < 1:
+            self.chi = self.up(2 * self.sum_P / self.D + 2 * self.n_far * self.far_share)
+        if self.widened and self.theorem_holds and not self.n_far and max(key.T for key in self.keys) <= self.D / 2:
+            return                                             # E6
+        y, others = ZERO, ZERO
+        for key in self.keys:
+            if not key.dominant:
+                others += key.eta
+            elif self.m["x0"] < INF and (key.far or key.flushed):
+                y = INF
+            else:
+                y = max(y, self.up(2 * self.above(key.z - key.E)))
+        if y < 1:
+            self.chi = min(self.chi, self.up(self.growth(y) + others + 4 * self.n_far * self.far_share))
+
     # Section 5.
 
     def rounded_output(self, bound, size):
@@ -105,6 +127,8 @@ class results(evaluation):
         if not self.judged or self.range_of_sum * largest * kept >= m["format.h0_limit"]:
             return INF, INF, INF, NOTHING
         if self.f["drops"] and m["u_drop"] > 0 and largest * kept >= m["out_limit"]:
+            return INF, INF, INF, NOTHING
+        if self.chi == INF:
             return INF, INF, INF, NOTHING
         underflow = n * TWO**-1074 * max(ONE, largest) if self.widened else ZERO
         high = self.up(sum(key.wu * size for key, size in zip(keys, sizes))) + underflow
@@ -144,6 +168,8 @@ class results(evaluation):
             bound = self.up(grown * o + whole * (1 + tree) * spread + whole * tree * high + 4 * n * omega
                             + 2 * n * self.omega_W * largest + FOUR_THIRDS * m["omega_p"] * total)
         else:
+            A = self.up(A + times(o + A, self.chi))
+            Phi = self.up(times(Phi, 1 + self.chi))
             bound = self.up(A + ((1 + self.gamma_F) * (Phi + Omega_O) + (o + A) * (self.gamma_L + self.gamma_F))
                             / (1 - self.gamma_L) + 2 * omega + merging)
         unrounded = bound * kept
@@ -184,7 +210,7 @@ class results(evaluation):
         drift = ZERO
         if self.u_pv > u:
             drift = (self.h + self.R) * self.u_pv * (o + A_prime) / Decimal(n).sqrt()
-        common = self.gamma_C * o + (self.growth(self.lse) * o if m["normalise"] == "lse" else ZERO)
+        common = (self.gamma_C + self.chi) * o + (self.growth(self.lse) * o if m["normalise"] == "lse" else ZERO)
         usual = 6 * V.sqrt() + m["u_out"] * o + drift + common + Omega_O + 2 * self.omega
         return min(bound, usual * self.f["kept_factor"] + m["omega_out"])
 
@@ -194,7 +220,7 @@ class results(evaluation):
         """`second_pass` is false where rounding has made A^T the larger entry: then the first bound alone is taken."""
         m, key, omega = self.m, self.keys[j], self.omega
         pi = key.wu
-        if not self.judged or self.gamma_W == INF:
+        if not self.judged or self.gamma_W == INF or self.chi == INF:
             return INF, NOTHING
         if m["normalise"] == "lse":
             grown = self.growth(self.lse) if self.lse < INF else INF
@@ -214,6 +240,7 @@ class results(evaluation):
         sharp = by == THEOREM or self.widened and by == EITHER
         if second_pass and not sharp and key.eta >= 1:
             A = self.up(self.exp(self.eta_plus + 2 * self.theta + self.mu_of_L) + self.far_share)
+        A += (pi + A) * self.chi
         bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
         if second_pass and sharp:
             sum_U = self.up(sum(key.U for key in self.keys)) + self.n_far * self.far_share
@@ -227,12 +254,13 @@ class results(evaluation):
 
     def hull(self, largest):
         m = self.m
-        if not self.judged or m["normalise"] == "lse":
+        if not self.judged or m["normalise"] == "lse" or self.chi == INF:
             return INF
         gamma_O = self.gamma_O + times(self.combine, 1 + self.delta)
         if gamma_O == INF:
             return INF
         sums = (1 + self.gamma_F) * (gamma_O + self.gamma_L + self.gamma_F) / (1 - self.gamma_L)
+        sums = sums * (1 + self.chi) + self.chi
         kept = self.f["kept_factor"]
         lost = self.lost + FOUR_THIRDS * (self.states * m["omega_state"] + self.lost_dropped)
         narrow = (m["omega_p"] + self.lost_dropped) / self.least_sum + (self.omega if m["k_pre"] else 0)

@@ -31,6 +31,7 @@ drawn_kernel draw_kernel(generator& random) {
   drawn_kernel w;
   w.keys = 1 + one_to(random, one_in(random, 4) ? 60 : 14);
   w.d = one_to(random, 2), w.block = one_to(random, 4);
+  if (one_in(random, 4)) w.block = one_to(random, 16);
   w.splits = one_in(random, 2) ? 1 : one_to(random, 5);
   w.lanes = one_in(random, 4) ? std::int64_t{1} << one_to(random, 2) : 1;
   w.order = static_cast<block_order>(random() % 3);
@@ -41,7 +42,6 @@ drawn_kernel draw_kernel(generator& random) {
   if (one_in(random, 3)) w.log_loss = 6;
   if (one_in(random, 3)) w.d = 3 + one_to(random, 14), w.products = static_cast<sum_form>(random() % 5);
   if (w.has_unit() && w.narrow == element_type::f32) w.narrow = element_type::bf16;
-  if (one_in(random, 4)) w.block = one_to(random, 16);
   w.x0 = 2 + 10 * uniform(random);
   w.cuts = one_in(random, 6), w.skips = !w.cuts && one_in(random, 6);
   if (!w.cuts && !w.skips) w.x0 = drawn_kernel::reference_infinity;
@@ -61,6 +61,8 @@ drawn_kernel draw_kernel(generator& random) {
   w.sums_blocks = alone && !w.two_passes && !w.divides_blocks && w.order != block_order::drawn && one_in(random, 4);
   w.sums_l_in_pairs = w.lanes == 1 && !w.two_passes && one_in(random, 3);
   w.divides_first = alone && w.two_passes && !w.by_lse && !w.shared && !w.fma_exponent && one_in(random, 2);
+  w.again = !problem::by_sigmoid(w.merge) && !w.by_lse && !w.narrow_states && !w.divides_first && !w.divides_blocks &&
+            one_in(random, 4);
   w.returns_narrow = !w.shared && one_in(random, 2);
   w.sink = one_in(random, 3) ? static_cast<drawn_sink>(1 + random() % 3) : drawn_sink::none;
   if (w.sink == drawn_sink::end && (!w.is_raw() || w.by_lse || w.divides_blocks)) w.sink = drawn_sink::first;
@@ -68,8 +70,8 @@ drawn_kernel draw_kernel(generator& random) {
   w.drop = one_in(random, 4) ? static_cast<drawn_drop>(1 + random() % 2) : drawn_drop::none;
   w.rounds_rate = one_in(random, 2);
   w.returns_weights = alone && !w.by_lse && !w.divides_blocks && w.sink != drawn_sink::behind && one_in(random, 3);
-  w.declares_reference = alone && !w.divides_first && w.narrow != element_type::f32 && !w.shared && w.tau == 0 &&
-                         !w.by_lse && w.sink == drawn_sink::none && w.drop == drawn_drop::none &&
+  w.declares_reference = alone && !w.divides_first && !w.again && w.narrow != element_type::f32 && !w.shared &&
+                         w.tau == 0 && !w.by_lse && w.sink == drawn_sink::none && w.drop == drawn_drop::none &&
                          w.x0 == drawn_kernel::reference_infinity && !one_in(random, 4);
   return w;
 }
@@ -170,7 +172,7 @@ std::vector<std::string> fields_of(drawn_kernel const& w) {
   add(w.returns_weights, "returned_weights"), add(w.sums_l_in_pairs, "l_height"), add(w.log_loss > 0, "omega_log");
   add(w.rescale_error != w.exp_error, "eps_rescale"), add(w.d > 2, "zero_products");
   add(w.products == sum_form::pairs || w.products == sum_form::lanes, "zero_products, trees");
-  add(w.has_unit(), "zero_products, units");
+  add(w.has_unit(), "zero_products, units"), add(w.again, "normalise first_pass");
   return names;
 }
 

@@ -166,6 +166,8 @@ inline kernel_model random_model(generator& random) {
   if (states.chance(0.3)) m.eps_rescale = states.uniform() * 8 * u;
   if (states.chance(0.3)) m.l_height_divisor = states.one_of({1, 4, 64}), m.l_height_base = states.whole(0, 12);
   if (states.chance(0.3)) m.omega_log = states.uniform() * 4 * u;
+  if (m.normalise == normaliser::sum && states.chance(by_sigmoid(m.merge) ? 0.03 : 0.15))
+    m.normalise = normaliser::first_pass;
   if (states.chance(0.3)) m.block_most = m.block * states.one_of({2, 4, 64});
   return m;
 }

@@ -36,6 +36,7 @@ struct drawn_kernel {
   bool cuts = false, skips = false;
   bool two_passes = false, divides_first = false, by_lse = false, divides_blocks = false;
   bool fma_exponent = false;  ///< exp2(fma(s, c, −fl(M·c)))
+  bool again = false;         ///< O of weights that a second pass forms, beside l of the first
   bool sums_blocks = false, reciprocal = false, truncates = false;
   bool rounds_rescales = false;  ///< every block rescales, by exp(0) ≠ 1 too
   bool shared = false;           ///< l sums the rounded weights
@@ -95,6 +96,7 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
   if (w.drop == drawn_drop::on_p) m.u_drop = m.u_p, m.omega_drop = m.omega_p;
   if (w.rounds_rate) m.u_rate = u;
   if (w.by_lse) m.normalise = normaliser::lse;
+  if (w.again) m.normalise = normaliser::first_pass;
   if (w.sums_blocks) m.height = sum_height::block_local;
   if (w.sums_l_in_pairs)
     m.l_height_divisor = w.block, m.l_height_base = std::bit_width(static_cast<std::uint64_t>(w.block - 1)) - 1;

@@ -43,6 +43,10 @@ class drawn_run {
     if (w_.divides_first)
       form_again(whole.O, [&](std::size_t j) { return narrowed(share(weight(s_[j], whole.M), whole.l), w_.narrow); });
     if (w_.by_lse) form_again(whole.O, [&](std::size_t j) { return narrowed(exp(s_[j] - whole.lse), w_.narrow); });
+    if (w_.again && w_.is_raw()) {
+      form_again(whole.O, [&](std::size_t j) { return narrowed(weight(s_[j], whole.M), w_.narrow); });
+      for (float& x : whole.O) x = share(x, whole.l);
+    }
     if (w_.drop == drawn_drop::on_o)
       for (float& x : whole.O) x *= factor_;
     if (w_.sink == drawn_sink::behind && !row_.sink.values.empty()) rescale_by_sink(whole);
@@ -191,7 +195,15 @@ class drawn_run {
       for (indices const& block : blocks) take(p, block);
       if (p.any) lanes.push_back(std::move(p));
     }
-    return lanes.empty() ? part{} : joined(lanes);
+    if (lanes.empty()) return {};
+    part whole = joined(lanes);
+    if (w_.again && !w_.is_raw()) {
+      auto const of_part = [&](std::size_t j) {
+        return std::find(mine.begin(), mine.end(), static_cast<std::int64_t>(j) / w_.block) != mine.end();
+      };
+      form_again(whole.O, [&](std::size_t j) { return of_part(j) ? narrowed(weight(s_[j], whole.M), w_.narrow) : 0; });
+    }
+    return whole;
   }
   float top_of(indices const& keys) const {
     float top = nothing;
