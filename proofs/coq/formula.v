@@ -1,5 +1,5 @@
-(* The bound of section 3 and section 5 as one formula over any numbers: over the reals its parts are those of the
-   theorems (at the end), over dyadic numbers the test `coq.formula` evaluates it beside reference/bound/.
+(* The bounds of sections 3 and 5 to 7 as one formula over any numbers: over the reals its parts are those of the
+   theorems (formula_parts.v), over dyadic numbers the test `coq.formula` evaluates it beside reference/bound/.
    Rows without far or flushed keys, sinks, dropout or merges by LSE, with T_j = z/(1 - z/2) >= e^z - 1 (E3). *)
 From Coq Require Import List ZArith.
 Import ListNotations.
@@ -33,13 +33,15 @@ Definition bound A GF Phi o GL Om := A + ((one + GF) * Phi + (o + A) * (GL + GF)
 (* What a row's model and facts are, as reference/bound/ names them. *)
 Record model := Model {
   u : N; omega : N; far : N; x0 : N; u_qk : N; g_b : N; e_c : N; a_t : N; u_s : N; omega_s : N; eps : N; tau : N;
-  u_p : N; omega_p : N; u_pv : N; largest_kappa : N;
+  u_p : N; omega_p : N; u_pv : N; u_out : N; omega_out : N; eps_log : N;
   k_qk : nat; k_add : nat; k_x : nat; c_m : nat; k_pre : nat; k_f : nat; splits : nat; most_rescales : nat; height : nat;
   divisions : nat; promote : nat; p_normalised : nat;            (* 0: no, 1: yes, 2: unknown *)
-  fold_q : bool; fold_k : bool; bias_first : bool; flushes : bool; p_shared : bool; rank_counts : bool }.
+  k_lse : nat;
+  fold_q : bool; fold_k : bool; bias_first : bool; flushes : bool; p_shared : bool; rank_counts : bool; returned_rounded : bool }.
 Record key := Key { xl : N; xu : N; score : N; product : N; norm : N; bias : N; wl : N; wu : N;
-                    err : N; rank : nat; part_of : N }.  (* E_j, the rank and share_j, once they are known *)
-Record facts := Facts { d : nat; scale : N; softcap : N; query_norm : N; max_size : N; normaliser : N; keys : list key }.
+                    err : N; rank : nat; spread : N; part_of : N }.  (* E_j, the rank, T_j and share_j, once they are known *)
+Record facts := Facts { d : nat; scale : N; softcap : N; query_norm : N; max_size : N; normaliser : N;
+                       lse_size : N; lse_above : N; keys : list key }.
 
 Section Row.
 Context (m : model) (f : facts).
@@ -78,9 +80,9 @@ Definition log_loss e := e / (one - e).
 Definition z k := z_of (err k) (g (k_x m)) (X k) (kappa_of k) (log_loss (eps m)) (when (p_shared m) (log_loss (u_p m))) zero (R k)
                   + (whole N R_max + one) * lost_x.
 Definition T k := z k / (one - z k / two).
-Definition D_of := total (fun k => wl k / (one + T k)) (keys f).
-Definition P k := wu k * T k.
-Definition share_of k := share (wu k) (T k) D zero.
+Definition D_of := total (fun k => wl k / (one + spread k)) (keys f).
+Definition P k := wu k * spread k.                               (* as z_j < 1 *)
+Definition share_of k := share (wu k) (spread k) D zero.
 Definition Lambda := one / two.
 
 (* In scope: every key is near, its z below 1, every kappa at most 1/2 (E11: g is then the largest kappa). *)
@@ -115,7 +117,46 @@ Definition gamma_O := both u_of_p gamma_h.
 Definition gamma_F := g (k_f m).
 Definition path k := both u_of_p (gamma (R k + 1 + k_pre m + s_O)%nat pv).
 
+Definition third := whole N 4 / whole N 3.
+Definition beside := least (one / Lambda) (one / (one - above) / (normaliser f * D)).
+Definition output_rounding B exact := B * (one + u_out m) + u_out m * exact + omega_out m.
+
 Context (gamma_L M_L : N).
+
+(* Corollary W, where A^T judges; U_j is P_j, as z_j < 1. *)
+Definition rounded_W := (returned_rounded m && negb (p_shared m))%bool.
+Definition gamma_W := if rounded_W then both gamma_F (u_p m) else gamma_F.
+Definition alpha_W := when rounded_W (omega_p m * third * largest one beside).
+Definition sum_U := total P (keys f).
+Definition one_minus_D := total (fun k => wu k * least one (spread k)) (keys f).
+Definition off_sum := largest one_minus_D (least one sum_U).
+Definition weight k :=
+  let A := ((one - wl k) * P k + wu k * (sum_U - P k)) / D in
+  let one_pass := A + (wu k + A) * (gamma_L + gamma_W) / (one - gamma_L) in
+  let again := (P k * (one + gamma_W) + wu k * (gamma_W + off_sum + gamma_L)) / (D * (one - gamma_L)) in
+  output_rounding (largest one_pass again + two * omega m + alpha_W) (wu k).
+
+(* Clause H, for values of the size V. *)
+Definition hull V :=
+  let lost_weights := third * (omega_p m / Lambda + when (Nat.ltb 0 (k_pre m)) (omega m)) * whole N n * V in
+  output_rounding ((one + gamma_F) * (gamma_O + gamma_L + gamma_F) / (one - gamma_L) * V + (lost + lost_weights) + two * omega m) V.
+
+(* Corollary L from below and above, as ln lies between 1 - 1/x and x - 1. *)
+Definition lse_of base :=
+  let N_log := lse_above f + least (most (err) (keys f)) (largest above (zero - below)) + tau m + base in
+  (one + largest (u m) (g (k_lse m))) * (base + eps_log m * N_log) + g (k_lse m) * lse_size f
+  + g (k_lse m - 1)%nat * reference_size + two * omega m.
+Definition lse (low : bool) :=
+  let y := one_minus_D in
+  let small := negb (le N one (two * y)) in
+  let log_D := if small then y / (one - y) else if low then y else one / D - one in
+  let near := zero - most (fun k => zero - (one - wu k + z k)) (keys f) in
+  let log_U := if (low && le N one sum_U)%bool then sum_U / (one + sum_U) else sum_U in
+  let Lambda_T := largest log_U (if low then least log_D near else log_D) in
+  let Lambda_H := largest above (zero - below) + two * tau m * (one + g (k_x m)) + (one - one / whole N n)
+                  + (whole N R_max + one) * (log_loss (eps m) + lost_x) in
+  lse_of ((if low then least Lambda_T Lambda_H else Lambda_T) + gamma_L / (one - gamma_L)).
+
 Definition column (y : list N) mid radius (low : bool) :=
   let sizes := map size y in
   let o := size mid + radius in
@@ -130,39 +171,41 @@ Definition column (y : list N) mid radius (low : bool) :=
   let shared := total (fun p => part_of (fst p) * path (fst p) * snd p) (combine (keys f) sizes)
                 + (one + u_of_p) * (one + gamma_h) * (one + gamma_h) * pv * nodes in
   let Phi := match promote m with O => least (gamma_O * A') shared | _ => gamma_O * A' end in
-  let beside := least (one / Lambda) (one / (one - above) / (normaliser f * D)) in
   let before := match p_normalised m with 0 => beside | 1 => one | _ => largest one beside end in
-  let third := whole N 4 / whole N 3 in
   let Omega := lost + omega_p m * third * before * values + when (Nat.ltb 0 (k_pre m)) (third * omega m * values) in
   bound A_c gamma_F (Phi + Omega) o gamma_L (two * omega m).
 End Row.
 
-(* Of a row: whether it is in scope, D, Gamma_L, Gamma_O, and for each column B from below and above. *)
+(* Of a row: whether it is in scope; D, Gamma_L, Gamma_O, the hull of values of size 1, the LSE from below and above;
+   each weight; for each column B from below and above. *)
 Definition room := let a := whole N 64 in let b := a * a in b * b * two.                     (* 2^25 *)
 Definition evaluated m f columns :=
-  let filled F f := Facts (d f) (scale f) (softcap f) (query_norm f) (max_size f) (normaliser f) (map F (keys f)) in
-  let set k e r p := Key (xl k) (xu k) (score k) (product k) (norm k) (bias k) (wl k) (wu k) e r p in
-  let f1 := filled (fun k => set k (E m f k) 0%nat zero) f in
+  let filled F f := Facts (d f) (scale f) (softcap f) (query_norm f) (max_size f) (normaliser f) (lse_size f) (lse_above f) (map F (keys f)) in
+  let set k e r t p := Key (xl k) (xu k) (score k) (product k) (norm k) (bias k) (wl k) (wu k) e r t p in
+  let f1 := filled (fun k => set k (E m f k) 0%nat zero zero) f in
   let up := most (fun k => xu k + err k) (keys f1) in
   let down := most (fun k => xl k - err k) (keys f1) in
-  let f2 := filled (fun k => set k (err k) (rank_of f1 k) zero) f1 in
+  let f2 := filled (fun k => set k (err k) (rank_of f1 k) zero zero) f1 in
   let R_max := fold_right (fun k r => Nat.max (R m k) r) 0%nat (keys f2) in
-  let D := D_of m f2 up down R_max in
-  let f3 := filled (fun k => set k (err k) (rank k) (share_of m f2 up down R_max D k)) f2 in
-  let M_L := M_L_of m f3 in
-  let gamma_L := gamma_L_of m f3 R_max M_L in
+  let f3 := filled (fun k => set k (err k) (rank k) (T m f2 up down R_max k) zero) f2 in
+  let D := D_of f3 in
+  let f4 := filled (fun k => set k (err k) (rank k) (spread k) (share_of D k)) f3 in
+  let M_L := M_L_of m f4 in
+  let gamma_L := gamma_L_of m f4 R_max M_L in
   (* What E8 adds to M_L in doubles: reference/bound/ may be as large. *)
   let M_L' := M_L + whole N (24 * n f + 8 * d f + 64)%nat / (room * room) in
-  (in_scope m f3 up down R_max, [D; gamma_L; gamma_O m R_max],
+  (in_scope m f4 up down R_max,
+   [D; gamma_L; gamma_O m R_max; hull m f4 R_max gamma_L one; lse m f4 up down R_max D gamma_L true; lse m f4 up down R_max D gamma_L false],
+   map (weight m f4 up D gamma_L) (keys f4),
    map (fun c => match c with (y, mid, radius) =>
-     (column m f3 up down R_max D gamma_L M_L y mid radius true, column m f3 up down R_max D gamma_L M_L' y mid radius false) end)
+     (column m f4 up down R_max D gamma_L M_L y mid radius true, column m f4 up down R_max D gamma_L M_L' y mid radius false) end)
      columns).
 End Formula.
 
-(* --- dyadic numbers m·2^e of 160 bits, each operation truncated ---------------------------------------------------------- *)
+(* --- dyadic numbers m·2^e of 64 bits, each operation truncated ---------------------------------------------------------- *)
 
 Open Scope Z_scope.
-Definition cut (x : Z * Z) := let s := Z.log2 (Z.abs (fst x)) - 159 in
+Definition cut (x : Z * Z) := let s := Z.log2 (Z.abs (fst x)) - 63 in
   if s <=? 0 then x else (Z.shiftr (fst x) s, snd x + s).
 Definition aligned (x y : Z * Z) := let e := Z.min (snd x) (snd y) in
   (Z.shiftl (fst x) (snd x - e), Z.shiftl (fst y) (snd y - e), e).
@@ -170,6 +213,19 @@ Definition dyadic := Numbers (Z * Z)
   (fun x y => match aligned x y with (a, b, e) => cut (a + b, e) end)
   (fun x y => match aligned x y with (a, b, e) => cut (a - b, e) end)
   (fun x y => cut (fst x * fst y, snd x + snd y))
-  (fun x y => cut (Z.shiftl (fst x) 400 / fst y, snd x - snd y - 400))
+  (fun x y => let s := Z.max 0 (64 + Z.log2 (Z.abs (fst y)) - Z.log2 (Z.abs (fst x))) in
+    cut (Z.shiftl (fst x) s / fst y, snd x - snd y - s))
   (fun x y => match aligned x y with (a, b, e) => a <=? b end)
   (fun n => (Z.of_nat n, 0)).
+
+Definition nought : dyadic := (0, 0).
+
+(* The same from lists, in the order of the records. *)
+Local Open Scope nat_scope.
+Definition evaluated_lists (ns : list dyadic) (cs : list nat) (bs : list bool) (fs : list dyadic) (ks : list (list dyadic)) columns :=
+  let x i := nth i ns nought in let c i := nth i cs O in let b i := nth i bs false in let y i := nth i fs nought in
+  let key_of l := let z i := nth i l nought in @Key dyadic (z 0) (z 1) (z 2) (z 3) (z 4) (z 5) (z 6) (z 7) nought O nought nought in
+  @evaluated dyadic
+    (@Model dyadic (x 0) (x 1) (x 2) (x 3) (x 4) (x 5) (x 6) (x 7) (x 8) (x 9) (x 10) (x 11) (x 12) (x 13) (x 14) (x 15) (x 16) (x 17)
+      (c 0) (c 1) (c 2) (c 3) (c 4) (c 5) (c 6) (c 7) (c 8) (c 9) (c 10) (c 11) (c 12) (b 0) (b 1) (b 2) (b 3) (b 4) (b 5) (b 6))
+    (@Facts dyadic (c 13) (y 0) (y 1) (y 2) (y 3) (y 4) (y 5) (y 6) (map key_of ks)) columns.

@@ -1,6 +1,6 @@
 // Rows for bound_from_text.py: kernel models and facts drawn at random, and what reference/bound/ evaluates for them.
 //
-//   bound_rows ROWS SEED
+//   bound_rows ROWS SEED [tied]    tied: rows of proofs/coq/formula.v alone
 //
 // One line a datum, its first word says which; numbers are hexadecimal floats. docs/bound.md, section 12, names the
 // facts and the terms.
@@ -144,13 +144,20 @@ void print_row(kernel_model const& model, drawn_row const& row) {
 
 int main(int argc, char** argv) {
   std::span<char*> const arguments(argv, static_cast<std::size_t>(argc));
-  if (arguments.size() != 3) return std::fprintf(stderr, "usage: bound_rows ROWS SEED\n"), 2;
+  if (arguments.size() != 3 && arguments.size() != 4)
+    return std::fprintf(stderr, "usage: bound_rows ROWS SEED [tied]\n"), 2;
+  bool const tied = arguments.size() == 4;
   long const rows = std::strtol(arguments[1], nullptr, 10);
   generator random{std::mt19937_64(std::strtoull(arguments[2], nullptr, 10))};
   std::vector<std::pair<std::string, kernel_model>> presets;
   for (auto const& contract : audit::contracts())
     if (!contract.builtin) presets.emplace_back(contract.name, contract.fixed);
   for (long at = 0; at < rows; ++at) {
+    if (tied) {
+      std::printf("row %ld tied\n", at);
+      print_row(tied_model(random), tied_facts(random));
+      continue;
+    }
     auto const preset = static_cast<std::size_t>(at / 2) % presets.size();
     bool const named = at % 2 == 0;
     std::printf("row %ld %s\n", at, named ? presets[preset].first.c_str() : "random");

@@ -143,7 +143,7 @@ class results(evaluation):
         Phi = times(self.gamma_O, A_prime)
         if not m["promote"]:
             nodes = min(self.h * A_prime,
-                        (n - 1) * ((A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
+                        times(n - 1, (A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
             if self.u_pv == u:
                 nodes = min(nodes, max(A_prime, largest) * self.M_L)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
@@ -205,7 +205,7 @@ class results(evaluation):
             V += group * away**2 * (spread + key.wu**2 * two_thirds)
             squares += group * key.wu**2
             groups += group
-        V += two_thirds * o**2 * squares + (u**2 / 3 * (groups + self.R) + self.delta**2) * (A_prime + o)**2
+        V += two_thirds * o**2 * squares + times(u**2 / 3 * (groups + self.R) + self.delta**2, (A_prime + o)**2)
         V += ((m["k_f"] + m["k_pre"]) * u * o)**2
         drift = ZERO
         if self.u_pv > u:

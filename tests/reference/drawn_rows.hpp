@@ -172,6 +172,17 @@ inline kernel_model random_model(generator& random) {
   return m;
 }
 
+/// One of the family of proofs/coq/formula.v: merges raw, none of the fields that it leaves out.
+inline kernel_model tied_model(generator& random) {
+  using namespace problem;
+  kernel_model m = random_model(random);
+  m.merge = split_merge::raw, m.normalise = normaliser::sum, m.order = key_order::any;
+  m.unchanged_rescale = unchanged_rescale::exact, m.merges = 0, m.parts_are_keys = false, m.fold_k = false;
+  m.x0 = infinity, m.s_limit = infinity, m.splits = random.chance(0.5) ? 1 : static_cast<int>(random.whole(2, 8));
+  if (m.splits > 1) m.tau = 0;
+  return m;
+}
+
 // --- rows -----------------------------------------------------------------------------------------------------------
 
 struct drawn_row {
@@ -323,6 +334,14 @@ inline drawn_row random_facts(generator& random) {
   if (facts.has_sink) fill_keys_alone(facts, scores, width);
   draw_values(row, 2, random);
   return row;
+}
+
+/// Up to 16 keys without a sink or dropout.
+inline drawn_row tied_facts(generator& random) {
+  for (;;) {
+    drawn_row row = random_facts(random);
+    if (row.facts.keys.size() <= 16 && !row.facts.has_sink && !row.facts.drops) return row;
+  }
 }
 
 /// The facts of a small problem, from enclosures.
