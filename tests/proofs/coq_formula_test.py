@@ -1,4 +1,4 @@
-"""proofs/coq/formula.v beside reference/bound/: the formula of the bound, as Coq extracts it, on rows of bound_rows.cpp.
+"""proofs/coq/formula.v, as Coq extracts it, beside reference/bound/: the bound of rows of bound_rows.cpp.
 
     coq_formula_test.py SOURCES BOUND_ROWS ROWS SEED
 
@@ -82,7 +82,8 @@ def words_of(row):
     flags["returned_rounded"] = words["returned_weights"] != "unrounded"
     return " ".join([
         listed(written(values[name]) for name in NUMBERS), listed(str(counts[name]) for name in COUNTS),
-        listed("1" if flags[name] else "0" for name in FLAGS), listed(written(Fraction(row.facts[name])) for name in FACTS),
+        listed("1" if flags[name] else "0" for name in FLAGS),
+        listed(written(Fraction(row.facts[name])) for name in FACTS),
         listed(listed(written(exact(key[name])) for name in KEY) for key in row.keys),
         listed(f"{listed(written(exact(v)) for v in column['values'])} {written(exact(column['mid']))} "
                f"{written(exact(column['radius']))}" for column in row.columns)])
@@ -101,13 +102,14 @@ def evaluated(rows):
         (folder / "formula.v").write_text((SOURCES / "proofs/coq/formula.v").read_text(encoding="utf-8"), "utf-8")
         (folder / "extracted.v").write_text(EXTRACTED, "utf-8")
         (folder / "main.ml").write_text((SOURCES / "tests/proofs/coq_formula.ml").read_text(encoding="utf-8"), "utf-8")
-        for command in (["coqc", "-q", "-Q", ".", "Attest", "formula.v"], ["coqc", "-q", "-Q", ".", "Attest", "extracted.v"],
+        coqc = ["coqc", "-q", "-Q", ".", "Attest"]
+        for command in (coqc + ["formula.v"], coqc + ["extracted.v"],
                         ["ocamlfind", "ocamlopt", "formula.mli", "formula.ml", "main.ml", "-o", "evaluate"]):
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
             if done.returncode:
                 sys.exit(f"{command}: {done.stderr[:2000]}")
-        done = subprocess.run([folder / "evaluate"], input="\n".join(map(words_of, rows)), capture_output=True, text=True,
-                              check=True)
+        done = subprocess.run([folder / "evaluate"], input="\n".join(map(words_of, rows)), capture_output=True,
+                              text=True, check=True)
     for line in done.stdout.splitlines():
         scope, *words = line.split()
         words = [int(word, 2) for word in words]
@@ -157,10 +159,12 @@ def main():
             kind = name.split("[")[0]
             compared[kind] = compared.get(kind, 0) + 1
             if not low * (1 - CUT) <= code <= high * (1 + CUT):
-                faults.append(f"{row.name.strip()} {name}: {float(low):.17g} <= {float(code):.17g} <= {float(high):.17g} fails")
+                low, code, high = map(float, (low, code, high))
+                faults.append(f"{row.name.strip()} {name}: {low:.17g} <= {code:.17g} <= {high:.17g} fails")
     print(f"{len(drawn)} rows, {len(models)} models in scope; compared: {compared}")
     print("\n".join(faults[:40]))
-    sys.exit(bool(faults) or min(compared.get(kind, 0) for kind in ("D", "B", "weight", "hull", "lse")) < len(drawn) // 5)
+    least = min(compared.get(kind, 0) for kind in ("D", "B", "weight", "hull", "lse"))
+    sys.exit(bool(faults) or least < len(drawn) // 5)
 
 
 if __name__ == "__main__":
