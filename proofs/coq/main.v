@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w rounding formula_parts.
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights merges rounding formula_parts.
 
 Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
@@ -37,6 +37,18 @@ Print Assumptions one_near_key.
 Print Assumptions corollary_L.
 Print Assumptions lse_result.
 Print Assumptions lambda_h.lambda_H.
+Print Assumptions known_number.
+Print Assumptions known_weight.
+Print Assumptions known_average.
+Print Assumptions moved_sum.
+Print Assumptions first_form.
+Print Assumptions theorem_T2.
+Print Assumptions theorem_T3_rate.
+Print Assumptions divided_part_enters.
+Print Assumptions lemma_4_weights.
+Print Assumptions one_sigmoid.
+Print Assumptions mixed_by_sigmoid.
+Print Assumptions lemma_8_merges.
 Print Assumptions h0_rounded.
 Print Assumptions h0_added.
 Print Assumptions same_bound.
