@@ -82,7 +82,8 @@ Qed.
 (* Second pass: p was formed again from the same score. It need not be below the sum, so that U_j has no cap here; and where
    the sum is too large, the weight is too small: that is Sum U_i, not 1 - D. *)
 Definition U i := pi i * T i.
-Definition off_sum := Rmax (1 - D) (Rmin 1 (total U keys + far_part keys zeta Lambda)).
+Definition too_large := Rmin 1 (total U keys + far_part keys zeta Lambda).
+Definition off_sum := Rmax (1 - D) too_large.
 Definition second_pass GL GW := (U j * (1 + GW) + pi j * (GW + off_sum + GL)) / (D * (1 - GL)).
 
 Lemma second_pass_from_below p l th GL GW : E j / (1 + T j) <= p -> 0 < l -> l <= (1 + GL) * total W keys -> 0 <= GL -> 0 <= GW <= 1 ->
@@ -174,8 +175,8 @@ Proof.
   { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ l)) by (left; apply Rinv_0_lt_compat; lra).
     apply Rmult_le_reg_r with l; [lra|]. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
     eapply Rle_trans; [exact Hn|]. now apply Rmult_le_compat_l. }
-  set (V := Rmin 1 (total U keys + far_part keys zeta Lambda)). pose proof (Rmax_l (1 - D) V) as ML. pose proof (Rmax_r (1 - D) V) as MR.
-  change (Rmax (1 - D) V) with off_sum in ML, MR. assert (DG : 0 < D * (1 - GL)) by (apply Rmult_lt_0_compat; lra).
+  pose proof (Rmax_l (1 - D) too_large) as ML. pose proof (Rmax_r (1 - D) too_large) as MR.
+  fold off_sum in ML, MR. assert (DG : 0 < D * (1 - GL)) by (apply Rmult_lt_0_compat; lra).
   assert (UP : 0 <= U j) by (apply Rmult_le_pos; lra).
   assert (O0 : 0 <= pi j * (GW + off_sum + GL)) by (apply Rmult_le_pos; lra).
   assert (Wide : U j + pi j * (GW + off_sum + GL) <= second_pass GL GW).
@@ -187,7 +188,7 @@ Proof.
     - assert (pi j - p / l * (1 + th) <= U j + pi j * (GW + off_sum + GL)); [|lra]. destruct Lo as [Lo|Lo].
       + assert (B : pi j * (1 - T j - GW - (total U keys + far_part keys zeta Lambda) - GL) <= p / l * (1 + th))
           by (apply second_pass_from_below; lra).
-        change (U j) with (pi j * T j) in *. unfold V, Rmin in MR. destruct (Rle_dec 1 _).
+        change (U j) with (pi j * T j) in *. unfold too_large, Rmin in MR. destruct (Rle_dec 1 _).
         * assert (pi j * 1 <= pi j * off_sum) by (apply Rmult_le_compat_l; lra).
           assert (0 <= p / l * (1 + th)) by (apply Rmult_le_pos; [apply Rmult_le_pos; [lra|left; apply Rinv_0_lt_compat; lra]|lra]).
           assert (0 <= pi j * (GW + GL)) by (apply Rmult_le_pos; lra). lra.
