@@ -47,7 +47,7 @@ void keep_widths(call_domain const& domain, problem::sizes& s) {
 }
 
 void keep_heads(call_domain const& domain, problem::sizes& s) {
-  std::int64_t const group = domain.group.near(s.hq / s.hk), heads = domain.kv_heads.near(s.hk);
+  std::int64_t const group = domain.group.near(s.hk > 0 ? s.hq / s.hk : 1), heads = domain.kv_heads.near(s.hk);
   s.b = domain.batch.near(heads > 0 && heads < s.hk ? s.b * (s.hk / heads) : s.b);
   s.hk = heads, s.hq = heads * group;
 }

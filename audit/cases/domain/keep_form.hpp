@@ -16,7 +16,7 @@ bool needs_square(call_domain const& domain, call_form const& form);
 /// such member. Kv heads that it does not take become batch entries. A band becomes the nearest form that the domain
 /// takes; a scale outside becomes its opposite or the default. If all its calls have n = m, both forms of causal
 /// are one, which is called causal.
-/// Requires  sizes that are valid, hq a multiple of hk > 0
+/// Requires  sizes that are valid, hq a multiple of hk; without heads of K and V, none of Q
 /// Ensures   takes(domain, form) if the domain has a call at all; an unchanged form, except for that name, if the
 ///           domain takes it
 void keep_to(call_domain const& domain, call_form& form);
