@@ -233,6 +233,15 @@ result<call_answer> isolated_kernel::state::answer(call_memory& plan, runner::re
   return answered;
 }
 
+/// Whether a process ended as its code wanted: by exit(), or by assert() in the words of the C libraries. Memory that
+/// is spoilt ends a process, too: by SIGABRT in other words, by an assertion of malloc, or by exit() of a sanitizer.
+static bool ends_on_purpose(process_end const& end, std::string_view said) {
+  auto const says = [said](std::string_view words) { return said.find(words) != said.npos; };
+  if (says("malloc") || says("Sanitizer")) return false;
+  if (end.kind == process_end::exited) return end.code != 0;
+  return end.kind == process_end::signalled && end.code == SIGABRT && says("ssertion ") && says("failed");
+}
+
 /// The report of calls that ended without a valid reply. The next call starts a new process.
 call_report isolated_kernel::state::without_reply(std::span<call_memory const> plans, std::uint64_t first,
                                                   runner_process::received received) {
@@ -254,7 +263,11 @@ call_report isolated_kernel::state::without_reply(std::span<call_memory const> p
     return report;
   }
   report.sentence = received == runner_process::received::closed ? words(end) : "wrote to the runner's channel";
-  if (received == runner_process::received::closed) report.sentence += process.said();
+  if (received == runner_process::received::closed) {
+    std::string const said = process.said();
+    report.sentence += said;
+    report.refusal_marked = ends_on_purpose(end, said);
+  }
   if (report.outcome != call_outcome::crashed) return report;
   for (call_memory const& plan : plans)
     if (auto broken = plan.explain_crash(memory.get(), first)) {

@@ -95,7 +95,7 @@ struct call_report {
   std::string sentence;  ///< "crashed with SIGSEGV: reads element 0 past the end of k"
   double seconds = 0;    ///< inside the kernel; 0 if it did not return
   /// The kernel failed with what may be its way to refuse a call (attest_serve_say): an assertion about sizes, an error
-  /// whose text speaks of a limit.
+  /// whose text speaks of a limit. Or it ended its process by itself: by assert() or by exit().
   bool refusal_marked = false;
   std::vector<broken_promise> broken;
 
@@ -104,10 +104,10 @@ struct call_report {
   }
 };
 
-/// Whether a kernel that failed may have meant that it does not take the call. It is a refusal if a rule of the
-/// kernel's domain separates such calls from the answered ones.
+/// Whether a kernel that failed, or ended its process, may have meant that it does not take the call. It is a refusal
+/// if a rule of the kernel's domain separates such calls from the answered ones.
 inline bool may_be_refusal(call_report const& report) noexcept {
-  return report.outcome == call_outcome::failed && report.refusal_marked && report.broken.empty();
+  return report.refusal_marked && report.broken.empty();
 }
 
 /// One of several calls during which the tensors of all calls stay in memory.

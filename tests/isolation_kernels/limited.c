@@ -3,7 +3,10 @@
 #define attest_attention unused
 #include "naive.h"
 #undef attest_attention
+#undef NDEBUG
+#include <assert.h>
 #include <signal.h>
+#include <stdio.h>
 
 static int forgets = 0; /* the keys behind a multiple of 64 */
 
@@ -145,4 +148,44 @@ attest_status attest_hangs(attest_call const* call) {
 attest_status attest_forgets(attest_call const* call) {
   forgets = 1;
   return within(flash(call), call);
+}
+
+/* Outside, these end their process on purpose, by assert() or by exit(). The last one does so as if memory were spoilt.
+ */
+attest_status attest_asserts(attest_call const* call) {
+  if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
+  assert(triton(call));
+  return answer(call);
+}
+attest_status attest_exits(attest_call const* call) {
+  if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
+  if (!triton(call)) exit(3);
+  return answer(call);
+}
+attest_status attest_aborts(attest_call const* call) {
+  if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
+  if (!triton(call)) {
+    fputs("free(): invalid pointer\n", stderr);
+    abort();
+  }
+  return answer(call);
+}
+
+/* Unusual in two axes and more: in head size and group, in widths of V and causal alone, in a window alone. */
+attest_status attest_groups_of_3(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.d == 96 && s.dv == 96 && s.hq == 3 * s.hk && s.n % 48 == 0 && s.m >= 2 * s.n &&
+                    has_band(call, none),
+                call);
+}
+attest_status attest_narrow_values(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.d == 64 && s.dv == 32 && s.n == s.m && s.n % 32 == 0 && has_band(call, top_left),
+                call);
+}
+attest_status attest_only_windows(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.d == 48 && s.dv == 48 && s.n <= s.m && call->left >= 0 && call->right == 0 &&
+                    call->diagonal == s.m - s.n,
+                call);
 }

@@ -20,8 +20,13 @@ bool domain_questions::takes(domain_call const& call) {
   if (ended_ || std::ssize(answers_.died) >= deaths_allowed_) return false;
   bool const is_taken = asked(call);
   if (!answers_.cut_short) known_.emplace(std::move(name), is_taken);
-  if (answers_.asked >= most_calls) ended_ = true;
-  if (answers_.answered == 0 && std::ssize(answers_.erred) >= most_errors_before_an_answer) ended_ = true;
+  if (answers_.answered == 0) {
+    before_an_answer_ = answers_.asked;
+    if (before_an_answer_ >= most_calls_before_an_answer || own_ends_ >= most_own_ends_before_an_answer ||
+        std::ssize(answers_.erred) >= most_errors_before_an_answer)
+      ended_ = true;
+  }
+  if (answers_.asked - before_an_answer_ >= most_calls) ended_ = true;
   return is_taken;
 }
 
@@ -35,6 +40,11 @@ bool domain_questions::asked(domain_call const& call) {
   }
   call_report const& did = ran.value().report;
   answers_.seconds += ran.value().seconds, last_seconds_ = own_time::share() * ran.value().seconds;
+  if (may_be_refusal(did)) {
+    if (did.outcome != call_outcome::failed) ++own_ends_;
+    answers_.failed.push_back({call, did.outcome, did.sentence});
+    return false;
+  }
   switch (did.outcome) {
     case call_outcome::succeeded:
       ++answers_.answered;
@@ -43,9 +53,7 @@ bool domain_questions::asked(domain_call const& call) {
     case call_outcome::unsupported:
       if (!did.broken.empty()) answers_.wrong.push_back(call);
       return false;
-    case call_outcome::failed:
-      (may_be_refusal(did) ? answers_.failed : answers_.erred).push_back({call, did.outcome, did.sentence});
-      return false;
+    case call_outcome::failed: answers_.erred.push_back({call, did.outcome, did.sentence}); return false;
     case call_outcome::cut_short: ended_ = answers_.cut_short = true; return false;
     case call_outcome::not_asked: return false;
     case call_outcome::unanswered: ended_ = true; return false;

@@ -27,7 +27,7 @@ struct domain_answers {
   std::int64_t asked = 0, answered = 0;
   double seconds = 0;                  ///< in the kernel
   std::vector<domain_call> wrong{};    ///< answered wrongly, or with a broken promise
-  std::vector<untaken_call> failed{};  ///< with status FAILED, which may be a refusal (may_be_refusal)
+  std::vector<untaken_call> failed{};  ///< with status FAILED or the kernel's own end, which may be refusals
   std::vector<untaken_call> erred{};   ///< with status FAILED, which is none
   std::vector<untaken_call> died{};    ///< the process of the kernel ended, or the call did not return
   bool cut_short = false;
@@ -40,7 +40,8 @@ class domain_questions {
                    double most_seconds);
 
   /// Is the call answered, rightly or not? A call that is not asked any more counts as refused: nothing new is asked
-  /// after a hang and after most_calls, nor in this step after the deaths that it allows.
+  /// after a hang and after most_calls, nor in this step after the deaths that it allows. The end of a process by the
+  /// kernel's own assertion is no death (may_be_refusal).
   bool takes(domain_call const& call);
   /// Begins a step of the search, in which so many calls may end the process of the kernel.
   void begin_step(std::int64_t deaths) {
@@ -51,6 +52,8 @@ class domain_questions {
   domain_answers const& answers() const { return answers_; }
 
   static constexpr std::int64_t most_calls = 320, most_deaths = 10;
+  /// Before the first answer. Each own end costs a process.
+  static constexpr std::int64_t most_calls_before_an_answer = 2000, most_own_ends_before_an_answer = 240;
   /// A kernel that is wrong in each call, an error in a process that must begin again, has no domain to be found.
   static constexpr std::int64_t most_errors_before_an_answer = 16;
 
@@ -63,6 +66,7 @@ class domain_questions {
   std::uint64_t seed_;
   interruption when_;
   own_time::clock::time_point end_;
+  std::int64_t before_an_answer_ = 0, own_ends_ = 0;
   std::map<std::string, bool> known_;  ///< by the name of the call
   domain_answers answers_;
   double last_seconds_ = 0;

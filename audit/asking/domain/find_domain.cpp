@@ -1,6 +1,7 @@
 #include "audit/asking/domain/find_domain.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "audit/asking/domain/domain_search.hpp"
 
@@ -28,19 +29,59 @@ constexpr domain_call of_everything[]{
 struct lengths {
   std::int64_t n, m;
 };
+struct width {
+  std::int64_t d, dv;
+};
+struct heads {
+  std::int64_t hq, hk;
+};
+
 /// 384 = lcm(128, 192).
 constexpr lengths likely_lengths[]{{384, 384}, {1, 384}};
 constexpr lengths further_lengths[]{{768, 768}, {1024, 1024}, {128, 128}, {1, 128}, {64, 64},
                                     {16, 16},   {8, 8},       {1, 1},     {1, 1024}};
-constexpr std::pair<std::int64_t, std::int64_t> latent{576, 512};
-constexpr std::pair<std::int64_t, std::int64_t> likely_widths[]{{64, 64}, {128, 128}, latent};
-constexpr std::pair<std::int64_t, std::int64_t> further_widths[]{{32, 32},   {16, 16}, {8, 8},    {256, 256},
-                                                                 {192, 128}, {80, 80}, {512, 512}};
-struct heads {
-  std::int64_t hq, hk;
-};
+constexpr lengths telling_lengths[]{{384, 384}, {1, 384}, {384, 768}};
+constexpr width latent[]{{576, 512}};
+constexpr width likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
+constexpr width further_widths[]{{32, 32}, {16, 16}, {8, 8}, {256, 256}, {192, 128}, {80, 80}, {512, 512}};
+constexpr width all_widths[]{{64, 64},   {128, 128}, {32, 32},   {16, 16}, {8, 8},     {256, 256}, {80, 80},
+                             {96, 96},   {40, 40},   {112, 112}, {48, 48}, {72, 72},   {160, 160}, {192, 192},
+                             {24, 24},   {56, 56},   {4, 4},     {1, 1},   {192, 128}, {128, 64},  {64, 128},
+                             {128, 256}, {256, 128}, {64, 32},   {32, 64}, {96, 64},   {96, 128},  {320, 256}};
+constexpr heads one_head[]{{1, 1}};
 constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
 constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
+constexpr heads small_groups[]{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
+constexpr heads further_heads[]{{2, 2}, {8, 8}, {5, 1}, {6, 1}, {7, 1}, {16, 1}, {8, 4}, {8, 2}, {32, 8}};
+constexpr band_form no_band[]{band_form::none};
+constexpr band_form likely_bands[]{band_form::none, band_form::bottom_right, band_form::top_left};
+constexpr band_form hiding_bands[]{band_form::bottom_right, band_form::window};
+constexpr band_form all_bands[]{band_form::none, band_form::bottom_right, band_form::window, band_form::top_left};
+constexpr scaling by_default[]{scaling::standard};
+constexpr scaling by_number[]{scaling::stated};
+constexpr scaling likely_scales[]{scaling::standard, scaling::stated};
+
+/// Calls, one for each combination. The first axis changes slowest.
+struct call_product {
+  std::span<scaling const> scales;
+  std::span<band_form const> bands;
+  std::span<lengths const> sizes;
+  std::span<width const> widths;
+  std::span<heads const> of_heads;
+};
+
+/// The shapes of common kernels, the likely ones first; then unusual ones, in one axis and in two.
+constexpr call_product bases[]{
+    {likely_scales, likely_bands, likely_lengths, likely_widths, likely_heads},
+    {by_default, no_band, {likely_lengths + 1, 1}, latent, heads_of_latents},
+    {by_default, no_band, likely_lengths, further_widths, one_head},
+    {by_default, no_band, further_lengths, likely_widths, one_head},
+    {by_default, no_band, further_lengths, further_widths, one_head},
+    {by_default, all_bands, telling_lengths, all_widths, small_groups},
+    {by_default, all_bands, telling_lengths, likely_widths, further_heads},
+    {by_default, hiding_bands, further_lengths, likely_widths, one_head},
+    {by_number, no_band, telling_lengths, all_widths, one_head},
+};
 
 std::vector<std::int64_t> all_of(std::initializer_list<std::int64_t> sizes, auto&& takes) {
   std::vector<std::int64_t> taken;
@@ -55,31 +96,17 @@ bool domain_search::takes_everything() {
 }
 
 bool domain_search::find_base() {
-  auto const takes = [&](lengths const& l, std::pair<std::int64_t, std::int64_t> const& w, heads const& h,
-                         band_form band, scaling scale) {
-    base_ = {{1, h.hq, h.hk, l.n, l.m, w.first, w.second}, band, scale};
-    return ask_.takes(base_);
-  };
-  for (scaling const scale : {scaling::standard, scaling::stated})
-    for (band_form const band : {band_form::none, band_form::bottom_right, band_form::top_left})
-      for (auto const& l : likely_lengths)
-        for (auto const& w : likely_widths)
-          for (heads const& h : likely_heads) {
-            // With n = m, top-left and bottom-right are one form.
-            if (band == band_form::top_left && l.n == l.m) continue;
-            if (takes(l, w, h, band, scale)) return true;
-          }
-  for (heads const& h : heads_of_latents)
-    if (takes({1, 384}, latent, h, band_form::none, scaling::standard)) return true;
-  for (auto const& w : further_widths)
-    for (auto const& l : likely_lengths)
-      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
-  for (auto const& l : further_lengths)
-    for (auto const& w : likely_widths)
-      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
-  for (auto const& l : further_lengths)
-    for (auto const& w : further_widths)
-      if (takes(l, w, likely_heads[0], band_form::none, scaling::standard)) return true;
+  for (call_product const& of : bases)
+    for (scaling const scale : of.scales)
+      for (band_form const band : of.bands)
+        for (auto const& [n, m] : of.sizes)
+          for (auto const& [d, dv] : of.widths)
+            for (auto const& [hq, hk] : of.of_heads) {
+              // With n = m, top-left and bottom-right are one form.
+              if (band == band_form::top_left && n == m) continue;
+              base_ = {{1, hq, hk, n, m, d, dv}, band, scale};
+              if (ask_.takes(base_)) return true;
+            }
   return false;
 }
 

@@ -16,7 +16,7 @@ struct found_domain {
 /// the calls contradict, the smaller domain counts. What is not asked, because the time is over or because too many
 /// calls ended the kernel's process, is outside.
 /// Ensures   the same calls for the same answers, unless it is cut short by `when` or after most_seconds of own_time
-/// Cost      at most domain_questions::most_calls small calls, usually 12 or 100 to 200
+/// Cost      usually 12 or 100 to 200 small calls; of a kernel that refuses nearly all, up to 2000
 found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
                          double most_seconds);
 

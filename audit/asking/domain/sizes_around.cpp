@@ -12,12 +12,11 @@ using taker = std::function<bool(std::int64_t)>;
 std::int64_t step_of(taker const& takes, std::int64_t at, std::int64_t sign) {
   auto const taken = [&](std::int64_t step) { return at + sign * step > 0 && takes(at + sign * step); };
   if (taken(1)) return 1;
-  // 128 first, since most granules divide it: then each halving is answered but the last.
+  // 128 first, since most granules divide it: then each halving is answered except the last.
   for (std::int64_t const first : {128, 64, 192, 256, 32, 16, 8, 4, 2}) {
     if (!taken(first)) continue;
     std::int64_t step = first;
-    if (first <= 128)
-      while (step > 2 && taken(step / 2)) step /= 2;
+    while (step > 2 && step % 2 == 0 && taken(step / 2)) step /= 2;
     return step;
   }
   return 0;

@@ -94,6 +94,30 @@ TEST_CASE("little is asked beyond an edge where the kernel dies", "[unit]") {
   CHECK(hangs.answers.died.size() == 1);
 }
 
+TEST_CASE("an end by assert() or exit() outside the domain may be a refusal, one by spoilt memory is none", "[unit]") {
+  for (char const* symbol : {"attest_asserts", "attest_exits"}) {
+    CAPTURE(symbol);
+    found_domain const of = found(symbol);
+    CHECK(of.domain == found("attest_triton").domain);
+    CHECK(of.answers.died.empty());
+    CHECK_FALSE(of.answers.failed.empty());
+  }
+  found_domain const spoilt = found("attest_aborts");
+  CHECK_FALSE(spoilt.answers.died.empty());
+  CHECK(spoilt.answers.failed.empty());
+}
+
+TEST_CASE("domains that are unusual in two axes are found", "[unit]") {
+  auto const [symbol, text] =
+      GENERATE(expected{"attest_groups_of_3", "d=96 dv=d n%48 n>=0 n<=384 m>=n m>=96 group=3 causal=none"},
+               expected{"attest_narrow_values", "d=64 dv=32 n%32 n>=0 m=n causal=top-left"},
+               expected{"attest_only_windows", "d=48 dv=d m>=n m>=1 causal=window"});
+  CAPTURE(symbol);
+  found_domain const of = found(symbol);
+  CHECK(of.domain.text() == text);
+  CHECK(of.answers.wrong.empty());
+}
+
 TEST_CASE("what is answered wrongly is in the domain, and is kept", "[unit]") {
   found_domain const of = found("attest_forgets");
   CHECK(of.domain == found("attest_flash").domain);
