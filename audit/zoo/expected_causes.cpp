@@ -71,6 +71,7 @@ constexpr std::array causes{
     std::pair{"split_key_twice", "parts-share-keys"},
     std::pair{"split_key_lost", "parts-lose-remainder"},
     std::pair{"split_lse_of_last", "lse-of-last-part"},
+    std::pair{"split_lse_counts_parts", "lse-counts-parts"},
     std::pair{"split_lse_elsewhere", "outputs-unwritten"},
     // --- number_mutants ---
     std::pair{"weights_in_f16", "weights-in-f16"},
@@ -106,6 +107,18 @@ constexpr std::array causes{
     std::pair{"no_scale", "default-scale-1"},
     std::pair{"scale_of_value_columns", "default-scale-of-dv"},
     std::pair{"scale_0_is_default", "scale-0-is-default"},
+    // --- block_mutants ---
+    std::pair{"lse_sum_in_base_2", "lse-sum-base-2"},
+    std::pair{"lse_maximum_in_base_2", "lse-maximum-base-2"},
+    std::pair{"rescales_in_base_2", "rescaled-in-base-2-16"},
+    std::pair{"hidden_keys_in_sum", "hidden-keys-in-sum"},
+    std::pair{"mask_before_softcap", "hidden-score-minus-softcap"},
+    std::pair{"key_tiles_by_queries", "keys-by-queries-16"},
+    std::pair{"diagonal_in_tiles", "diagonal-in-blocks-of-16"},
+    std::pair{"remainder_of_columns", "columns-unread"},
+    std::pair{"bias_of_kv_head", "bias-of-kv-head"},
+    std::pair{"bias_scaled", "bias-scaled"},
+    std::pair{"values_of_entries_by_heads", "v-batch-stride-of-heads"},
     // --- visibility_mutants ---
     std::pair{"nan_empty_row", "empty-row-0/0|empty-row-nan"},
     std::pair{"mean_empty_row", "empty-row-mean"},

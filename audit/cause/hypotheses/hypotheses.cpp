@@ -19,7 +19,9 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_hidden(table);
     add_hypotheses_of_memory(table);
     add_hypotheses_of_conventions(table);
+    add_hypotheses_of_columns(table);
     add_hypotheses_of_results(table);
+    add_hypotheses_of_rescaling(table);
     add_hypotheses_of_exponentials(table);
     add_hypotheses_of_precision(table);
     return table;

@@ -90,6 +90,8 @@ void add_hypotheses_of_remainders(hypothesis_list& to);    ///< keys behind the 
 void add_hypotheses_of_hidden(hypothesis_list& to);        ///< hidden keys that are read, stand-ins for −∞, NaN
 void add_hypotheses_of_memory(hypothesis_list& to);        ///< inputs misread or rounded, earlier answers
 void add_hypotheses_of_conventions(hypothesis_list& to);   ///< rows in which no key is seen
+void add_hypotheses_of_columns(hypothesis_list& to);       ///< columns of Q and K that are not read
+void add_hypotheses_of_rescaling(hypothesis_list& to);     ///< weights and sums beside different maxima
 void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
 void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials that end
 void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem

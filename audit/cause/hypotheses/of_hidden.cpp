@@ -75,6 +75,12 @@ supposition reads_hidden(hidden_reading how) {
   };
 }
 
+/// The mask comes before the softcap, which makes −c of −∞.
+std::vector<answered_call> softcap_of_hidden(answered_call const& call, answered_call const* before) {
+  double const cap = call.problem.draft().softcap;
+  return cap > 0 ? reads_hidden({.score = -cap, .reads_value = true})(call, before) : std::vector<answered_call>();
+}
+
 /// Hidden keys have the most negative finite score: where no other key is seen they weigh the same, and the LSE is that
 /// score, which absorbs ln of their number.
 std::vector<answered_call> lowest_hides(answered_call const& call, answered_call const*) {
@@ -204,6 +210,10 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
       reads_hidden({.reads_key = true}));
   add("hidden-read", "K and V at hidden keys are read: a NaN there shows",
       reads_hidden({.reads_key = true, .reads_value = true}));
+  add("hidden-score-minus-softcap", "the mask comes before the softcap c: hidden keys have the score -c",
+      softcap_of_hidden);
+  add("hidden-keys-in-sum", "hidden keys count in the sum of the weights, and not in the product with V",
+      reads_hidden({.score = 0, .reads_key = true}));
   for (double const score : finite_masks)
     for (bool const reads : {false, true})
       add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),

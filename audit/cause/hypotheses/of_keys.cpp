@@ -71,6 +71,18 @@ supposition counts_twice(std::function<std::int64_t(std::int64_t m)> which) {
   };
 }
 
+/// The first key of each block except the first counts twice.
+supposition shares_keys(std::int64_t block) {
+  return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    if (!is_small(call.problem) || call.problem.size().m <= block) return {};
+    std::vector<std::int64_t> firsts;
+    for (std::int64_t j = block; j < call.problem.size().m; j += block) firsts.push_back(j);
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return with_further_keys(known, copies_of(call.problem, std::move(firsts)));
+  };
+}
+
 /// Query head h reads head `head(sizes, h)` of K and V.
 supposition reads_heads(problem_question concerned,
                         std::function<std::int64_t(problem::sizes const&, std::int64_t)> head) {
@@ -177,6 +189,16 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   add("middle-key-twice", "the key in the middle counts twice", counts_twice([](std::int64_t m) { return m / 2; }));
   add("middle-key-from-the-end-twice", "the key in the middle, counted from the end, counts twice",
       counts_twice([](std::int64_t m) { return m - m / 2; }));
+  for (std::int64_t const block : {16, 32, 64, 128}) {
+    add(fmt::format("keys-by-queries-{}", block),
+        fmt::format("blocks of {} keys are counted by the queries: keys behind are not read", block),
+        reads_only(
+            [=](owned_problem const& p) { return p.size().m > (p.size().n + block - 1) / block * block; },
+            [=](owned_problem const& p, std::int64_t j) { return j < (p.size().n + block - 1) / block * block; }));
+    add(fmt::format("blocks-of-{}-share-keys", block),
+        fmt::format("blocks of {0} keys read {0} + 1: the first key of a block counts in the block before, too", block),
+        shares_keys(block));
+  }
   // --- heads ---
   auto const is_grouped = [](owned_problem const& p) { return p.size().hk > 1 && p.size().hq != p.size().hk; };
   add("heads-interleaved", "query head h reads key-value head h mod hk, not h/(hq/hk)",

@@ -46,6 +46,16 @@ supposition ignores_row_stride(tensor_of_draft which) {
                 [=](problem_draft& p) { (p.*which).layout.stride[2] = (p.*which).layout.shape[3]; });
 }
 
+/// Entries of the batch are as far apart as heads.
+supposition batch_by_heads(tensor_of_draft which) {
+  return solves(
+      [=](owned_problem const& p) {
+        auto const& layout = (p.draft().*which).layout;
+        return layout.shape[0] > 1 && layout.stride[0] > layout.stride[1];
+      },
+      [=](problem_draft& p) { (p.*which).layout.stride[0] = (p.*which).layout.stride[1]; });
+}
+
 /// The index of an element in its head wraps at 2¹⁶.
 supposition wraps_index(tensor_of_draft which) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
@@ -116,6 +126,10 @@ void add_hypotheses_of_memory(hypothesis_list& to) {
   add("v-row-stride-ignored", "the stride between rows of V is ignored", ignores_row_stride(v));
   add("k-row-stride-ignored", "the stride between rows of K is ignored", ignores_row_stride(k));
   add("q-row-stride-ignored", "the stride between rows of Q is ignored", ignores_row_stride(q));
+  add("v-batch-stride-of-heads", "V's stride between entries is taken to be its stride between heads",
+      batch_by_heads(v));
+  add("k-batch-stride-of-heads", "K's stride between entries is taken to be its stride between heads",
+      batch_by_heads(k));
   add("v-index-16-bits", "the index of an element of V wraps at 2^16", wraps_index(v));
   add("k-index-16-bits", "the index of an element of K wraps at 2^16", wraps_index(k));
   add("first-batch", "every batch entry reads K and V of entry 0", first_of_axis(0));

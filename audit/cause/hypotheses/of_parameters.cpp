@@ -63,6 +63,15 @@ std::vector<answered_call> capped_bias(answered_call const& call, answered_call 
   return with_problem(call, std::move(draft));
 }
 
+std::vector<answered_call> bias_of_kv_head(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!has_bias(p) || !is_small(p) || s.hk == 0 || s.hq == s.hk || p.draft().bias->layout.shape[1] == 1) return {};
+  problem_draft draft = p.draft();
+  set_bias(draft, s, [&](auto b, auto h, auto i, auto j) { return bias_of(p, b, h / (s.hq / s.hk), i, j); });
+  return with_problem(call, std::move(draft));
+}
+
 }  // namespace
 
 void add_hypotheses_of_parameters(hypothesis_list& to) {
@@ -120,6 +129,13 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
   add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }),
       plain_mistake{"the answer without the bias", bug_class::accuracy});
+  add("bias-scaled", "the bias is scaled, too",
+      solves([](owned_problem const& p) { return has_bias(p) && p.size().d > 0 && sigma_of(p) != 1; },
+             [](problem_draft& p) {
+               double const sigma = sigma_of_draft(p);
+               map_bias(p, [=](double x) { return x * sigma; });
+             }));
+  add("bias-of-kv-head", "query head h uses the bias of its kv head h/(hq/hk)", bias_of_kv_head);
   add_uses_of_the_first(to, "bias", &problem_draft::bias);
 }
 

@@ -178,6 +178,17 @@ std::vector<answered_call> lse_of_last_part(answered_call const& call, parts con
   return supposed;
 }
 
+double times_parts(row_of_weights const& row, parts const& of) {
+  return row.of(0, row.keys) * static_cast<double>(of.of - empty_parts(row.keys, of));
+}
+std::vector<answered_call> lse_counts_parts(answered_call const& call, parts const& of) {
+  auto less = with_lse(call, [&](auto b, auto, auto, double got) {
+    std::int64_t const used = of.of - empty_parts(keys_of(call.problem, b), of);
+    return std::isfinite(got) ? got - std::log(static_cast<double>(std::max<std::int64_t>(used, 1))) : got;
+  });
+  return less ? std::vector<answered_call>{*std::move(less)} : std::vector<answered_call>();
+}
+
 }  // namespace
 
 void add_hypotheses_of_parts(hypothesis_list& to) {
@@ -186,6 +197,8 @@ void add_hypotheses_of_parts(hypothesis_list& to) {
   add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
   add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
               nan_after_nothing);
+  add_mistake(to, "lse-counts-parts", ", and ln of the number of parts with keys is added to the LSE", times_parts,
+              lse_counts_parts, false);
   add_mistake(to, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part, false);
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -34,6 +35,20 @@ supposition maps_lse_beside_maximum(double (*f)(double got, double maximum, doub
     });
     return supposed ? calls{*std::move(supposed)} : calls{};
   };
+}
+
+/// The LSE is m/σ + ln l, where m is the maximum of scores without softcap and bias.
+calls has_unscaled_maximum(answered_call const& call, answered_call const*) {
+  problem_draft const& of = call.problem.draft();
+  double const sigma = call.problem.size().d > 0 ? sigma_of(call.problem) : 0;
+  if (of.softcap > 0 || of.bias || of.sink || sigma == 0 || sigma == 1 || !call.outputs.lse || !is_small(call.problem))
+    return {};
+  score_table const score(call.problem);
+  auto supposed = with_lse(call, [&](auto b, auto h, auto i, double got) {
+    double const most = score.largest(b, h, i);
+    return std::isfinite(most) ? got - most / sigma + most : got;
+  });
+  return supposed ? calls{*std::move(supposed)} : calls{};
 }
 
 /// The same of merges alone.
@@ -300,6 +315,11 @@ supposition starts_at(double first) {
 double ln_2(double got) { return got * 0.693147180559945309417; }
 double negated(double got) { return std::isfinite(got) ? -got : got; }
 double plus_maximum(double got, double maximum, double) { return got + maximum; }
+/// Of got = maximum + log2 l, and of got = maximum·log2 e + ln l.
+double sum_from_base_2(double got, double maximum, double) { return maximum + ln_2(got - maximum); }
+double maximum_from_base_2(double got, double maximum, double) {
+  return got - maximum * (std::numbers::log2e_v<double> - 1);
+}
 double plus_log_of_sum(double got, double, double sum) { return got + std::log(sum); }
 
 }  // namespace
@@ -312,6 +332,11 @@ void add_hypotheses_of_results(hypothesis_list& to) {
   add("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",
       of_merges(maps_lse_beside_maximum(plus_log_of_sum)));
   add("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
+  add("lse-sum-base-2", "the LSE is the maximum and the logarithm to the base 2 of the sum",
+      maps_lse_beside_maximum(sum_from_base_2));
+  add("lse-maximum-base-2", "the LSE is the maximum in base 2 and the natural logarithm of the sum",
+      maps_lse_beside_maximum(maximum_from_base_2));
+  add("lse-maximum-unscaled", "the LSE has the maximum of q·k without the scale", has_unscaled_maximum);
   add("answer-0", "the answer is 0", answers_zero);
   add("weights-equal", "every visible key weighs the same", weighs_equally,
       plain_mistake{"the mean of the visible rows of V", bug_class::weak_test});

@@ -82,6 +82,11 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
       plain_mistake{"the answer with a window one key too wide", bug_class::window_edge});
   add("right-0", "the right edge of a band is always the diagonal",
       solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
+  for (std::int64_t const block : {8, 16, 32, 64, 128})
+    add(fmt::format("diagonal-in-blocks-of-{}", block),
+        fmt::format("the diagonal of a band is rounded towards 0, to a multiple of {}", block),
+        solves([=](owned_problem const& p) { return is_banded(p) && band_of(p).diagonal % block != 0; },
+               [=](problem_draft& p) { p.band.diagonal = p.band.diagonal / block * block; }));
   // --- a band, or an edge, that is not looked at ---
   add("left-ignored", "the left edge of a window is ignored",
       solves(has_left, [](problem_draft& p) { p.band.left = -1; }));

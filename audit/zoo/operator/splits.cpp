@@ -86,6 +86,20 @@ ATTEST_DECODING(split_lse_of_last, bug_class::lse, "no public report",
   static inline thread_local F last_M, last_l;
 };
 
+ATTEST_DECODING(split_lse_counts_parts, bug_class::lse, "no public report",
+                "ln of the number of parts with keys is added to the LSE") {
+  static F log_sum_exp(operator_place<F> const& at, F M, F l, F keys_M, F keys_l) {
+    std::int64_t const of = decoding<F>::template parts<decoding<F>>(at), m = at.p.keys(at.b);
+    std::int64_t used = 0;
+    for (std::int64_t s = 0; s < of; ++s) {
+      key_range const keys = decoding<F>::part(at, s, of, m);
+      used += keys.first < keys.last;
+    }
+    F const lse = honest_operator<F>::log_sum_exp(at, M, l, keys_M, keys_l);
+    return used > 1 ? lse + static_cast<F>(std::log(static_cast<double>(used))) : lse;
+  }
+};
+
 ATTEST_DECODING(split_lse_elsewhere, bug_class::entries, "flash-attention#2842",
                 "packed, an entry without keys has its LSE written where a query of the first entry has its own") {
   static operator_place<F> lse_place(operator_place<F> const& at) {
