@@ -46,6 +46,16 @@ ATTEST_MUTANT(key_tiles_by_queries, bug_class::memory, "no public report",
   static std::int64_t keys(place const& at) { return std::min(at.keys(), (at.queries() + 15) / 16 * 16); }
 };
 
+ATTEST_MUTANT(window_from_whole_tile, bug_class::window_edge, "no public report",
+              "a window begins with the first whole tile of 16 keys behind its left edge, for tiles of 16 queries") {
+  static bool in_band(place const& at, std::int64_t j) {
+    std::int64_t const edge =
+        saturated_sum(saturated_sum(at.i / 16 * 16, at.call.diagonal), -std::max<std::int64_t>(at.call.left, 0));
+    std::int64_t const first = edge > at.keys() ? at.keys() : std::max<std::int64_t>(edge, 0);
+    return honest<F>::in_band(at, j) && (at.call.left < 0 || j >= (first + 15) / 16 * 16);
+  }
+};
+
 ATTEST_MUTANT(diagonal_in_tiles, bug_class::causal_alignment, "no public report",
               "the diagonal is rounded to a multiple of 16, towards 0") {
   static bool in_band(place const& at, std::int64_t j) {
@@ -68,6 +78,15 @@ ATTEST_MUTANT(bias_of_kv_head, bug_class::head_mapping, "no public report",
   static F score(place const& at, F product, std::int64_t j) {
     F const s = honest<F>::softcap(at, product * honest<F>::scale(at));
     return at.call.bias ? s + load<F>(*at.call.bias, at.b, at.hk, at.i, j) : s;
+  }
+};
+
+ATTEST_MUTANT(stated_scale_twice, bug_class::accuracy, "no public report",
+              "a scale that is stated is applied twice, the default scale once") {
+  static F score(place const& at, F product, std::int64_t j) {
+    F const scale = honest<F>::scale(at);
+    F const s = honest<F>::softcap(at, product * scale * (at.explicit_scale() ? scale : F(1)));
+    return at.call.bias ? s + honest<F>::bias(at, j) : s;
   }
 };
 

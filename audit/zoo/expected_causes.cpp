@@ -114,6 +114,8 @@ constexpr std::array causes{
     std::pair{"hidden_keys_in_sum", "hidden-keys-in-sum"},
     std::pair{"mask_before_softcap", "hidden-score-minus-softcap"},
     std::pair{"key_tiles_by_queries", "keys-by-queries-16"},
+    std::pair{"window_from_whole_tile", "window-from-whole-block-of-16"},
+    std::pair{"stated_scale_twice", "stated-scale-twice"},
     std::pair{"diagonal_in_tiles", "diagonal-in-blocks-of-16"},
     std::pair{"remainder_of_columns", "columns-unread"},
     std::pair{"bias_of_kv_head", "bias-of-kv-head"},

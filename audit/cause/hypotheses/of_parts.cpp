@@ -50,6 +50,8 @@ std::vector<std::pair<row_index, row_of_weights>> some_rows(owned_problem const&
     if (i >= queries_of(problem, b) || std::isinf(row.largest)) continue;
     for (std::int64_t j = 0; j < s.m; ++j)
       row.weights.push_back(score.visible(b, h, i, j) ? std::exp(score(b, h, i, j) - row.largest) : 0);
+    // A row with a NaN is NaN whatever the parts.
+    if (std::ranges::any_of(row.weights, [](double weight) { return std::isnan(weight); })) continue;
     rows.emplace_back(row_index{b, h, i}, std::move(row));
   }
   return rows;

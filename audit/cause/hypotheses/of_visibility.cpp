@@ -34,6 +34,26 @@ void add_masks(hypothesis_list& to) {
       solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
 }
 
+/// Keys before the next multiple of `block` after the left edge of the first query of a block are not read.
+supposition begins_with_whole_block(std::int64_t block) {
+  return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    owned_problem const& p = call.problem;
+    problem::band const band = p.draft().band;
+    if (band.left < 0 || !is_small(p)) return {};
+    constexpr std::int64_t far = std::int64_t{1} << 40;
+    std::int64_t const start = std::clamp(band.diagonal, -far, far) - std::min(band.left, far);
+    bool any = false;
+    problem_draft draft = p.draft();
+    show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      std::int64_t const edge = std::max<std::int64_t>(i / block * block + start, 0);
+      bool const seen = sees(p, b, h, i, j), read = j >= (edge + block - 1) / block * block;
+      any |= seen && !read;
+      return seen && read;
+    });
+    return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
+  };
+}
+
 }  // namespace
 
 void add_hypotheses_of_visibility(hypothesis_list& to) {
@@ -82,6 +102,11 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
       plain_mistake{"the answer with a window one key too wide", bug_class::window_edge});
   add("right-0", "the right edge of a band is always the diagonal",
       solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
+  for (std::int64_t const block : {16, 32, 64, 128})
+    add(fmt::format("window-from-whole-block-of-{}", block),
+        fmt::format("a window begins with the first whole block of {} keys behind the left edge of its first query",
+                    block),
+        begins_with_whole_block(block));
   for (std::int64_t const block : {8, 16, 32, 64, 128})
     add(fmt::format("diagonal-in-blocks-of-{}", block),
         fmt::format("the diagonal of a band is rounded towards 0, to a multiple of {}", block),

@@ -87,7 +87,7 @@ ATTEST_DECODING(split_lse_of_last, bug_class::lse, "no public report",
 };
 
 ATTEST_DECODING(split_lse_counts_parts, bug_class::lse, "no public report",
-                "ln of the number of parts with keys is added to the LSE") {
+                "ln of the number of parts with keys is added to the LSE, unless a sink joins") {
   static F log_sum_exp(operator_place<F> const& at, F M, F l, F keys_M, F keys_l) {
     std::int64_t const of = decoding<F>::template parts<decoding<F>>(at), m = at.p.keys(at.b);
     std::int64_t used = 0;
@@ -96,7 +96,8 @@ ATTEST_DECODING(split_lse_counts_parts, bug_class::lse, "no public report",
       used += keys.first < keys.last;
     }
     F const lse = honest_operator<F>::log_sum_exp(at, M, l, keys_M, keys_l);
-    return used > 1 ? lse + static_cast<F>(std::log(static_cast<double>(used))) : lse;
+    bool const has_sink = M != keys_M || l != keys_l;
+    return used > 1 && !has_sink ? lse + static_cast<F>(std::log(static_cast<double>(used))) : lse;
   }
 };
 
