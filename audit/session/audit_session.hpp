@@ -14,6 +14,7 @@
 #include "audit/cases/forms/interface_points.hpp"
 #include "audit/condition/question.hpp"
 #include "audit/findings/findings_folder.hpp"
+#include "audit/isolation/own_time.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/coverage/refusal_pattern.hpp"
 #include "audit/session/audit_words.hpp"
@@ -46,6 +47,15 @@ class audit_session {
   static clock::duration seconds(double count) {
     return std::chrono::duration_cast<clock::duration>(std::chrono::duration<double>(count));
   }
+  /// When so many seconds of own_time will have passed, from now on or since the audit began, if the processors stay as
+  /// busy. A budget is by the clock.
+  clock::time_point in_own(double count) const { return clock::now() + seconds(count / share()); }
+  clock::time_point since_begun_in_own(double count) const {
+    if (options_.budget) return options_.begun + seconds(count);
+    return clock::now() +
+           seconds(std::chrono::duration<double>(options_.begun + seconds(count) - own_time::now()).count() / share());
+  }
+  double share() const { return options_.budget ? 1 : own_time::share(); }
   problem::result<std::string> take_all();
   std::int64_t expected_cases(std::int64_t done) const;
   void not_drawn(std::int64_t made);

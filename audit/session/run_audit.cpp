@@ -20,17 +20,16 @@ namespace attest::audit {
 /// The end of the work that follows the judgement of a refuted kernel. The rest of the time is for the work under way
 /// and for writing the report.
 audit_session::clock::time_point audit_session::search_end(double most_seconds, double part_of_budget) const {
-  auto end = clock::now() + seconds(options_.quick ? 2 : most_seconds);
-  if (options_.quick && may_hurry()) end = std::min(end, options_.begun + seconds(9));
+  auto end = in_own(options_.quick ? 2 : most_seconds);
+  if (options_.quick && may_hurry()) end = std::min(end, since_begun_in_own(9));
   if (options_.budget) end = std::min(end, options_.begun + seconds(part_of_budget * *options_.budget));
   return end;
 }
 
 /// The end of the search for the cause: after 10 s, sooner if the user has little time.
 audit_session::clock::time_point audit_session::cause_end() const {
-  auto end = clock::now() + seconds(10);
-  if (options_.quick && may_hurry())
-    end = std::min(end, std::max(options_.begun + seconds(8), clock::now() + seconds(1)));
+  auto end = in_own(10);
+  if (options_.quick && may_hurry()) end = std::min(end, std::max(since_begun_in_own(8), in_own(1)));
   if (options_.budget) end = std::min(end, options_.begun + seconds(0.92 * *options_.budget));
   return end;
 }

@@ -133,7 +133,7 @@ problem::result<std::string> audit_session::take_all() {
       // The verdict is known: the rest of the time is for other checks and for the findings.
       hurried_ = true;
       pool_.end_draws();
-      pool_.end_by(options_.quick ? options_.begun + seconds(7) : clock::now() + seconds(3));
+      pool_.end_by(options_.quick ? since_begun_in_own(7) : in_own(3));
     }
     if (done + 1 == fixed && may_hurry() && judged_.empty()) {
       nothing_to_draw_ = true;  // draws are calls of attention, and it answers none
