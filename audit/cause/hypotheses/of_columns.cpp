@@ -23,17 +23,18 @@ owned_tensor without(owned_tensor q, problem::sizes const& s, std::int64_t first
   return q;
 }
 
-/// One element of O, and what it is formed of.
+/// One element of O and the LSE of its row, where there is one, and what they are formed of.
 struct sampled_element {
   struct seen_key {
     std::vector<double> products;  ///< σ·Σ q_t·k_t of the first 0, 8, 16, … columns, then of all
     double bias, value;
   };
   double got;
+  std::optional<double> lse;
   std::vector<seen_key> keys{};
 
-  /// In double arithmetic, without the columns of units first to last − 1.
-  double without(std::size_t first, std::size_t last, double softcap) const {
+  /// How far both are from those without the columns of units first to last − 1, in double arithmetic.
+  double error_without(std::size_t first, std::size_t last, double softcap) const {
     double most = -std::numeric_limits<double>::infinity(), sum = 0, o = 0;
     std::vector<double> scores;
     for (seen_key const& key : keys) {
@@ -45,7 +46,8 @@ struct sampled_element {
       double const weight = std::exp(scores[j] - most);
       sum += weight, o += weight * keys[j].value;
     }
-    return o / sum;
+    double const error = std::abs(got - o / sum) + (lse ? std::abs(*lse - most - std::log(sum)) : 0);
+    return std::isfinite(error) ? error : 0;
   }
 };
 
@@ -55,7 +57,9 @@ sampled_element sample(answered_call const& call, std::int64_t row) {
   owned_tensor const &q = p.draft().q, &k = p.draft().k;
   std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n, c = row % s.dv, kv = h / (s.hq / s.hk);
   double const sigma = sigma_of(p);
-  sampled_element of{load(*call.outputs.o, static_cast<std::size_t>(row * s.dv + c))};
+  sampled_element of{load(*call.outputs.o, static_cast<std::size_t>(row * s.dv + c)), std::nullopt};
+  if (call.outputs.lse && call.claim.conventions.lse_base == problem::log_base::e)
+    of.lse = load(*call.outputs.lse, static_cast<std::size_t>(row));
   for (std::int64_t j = 0; j < s.m; ++j) {
     if (!sees(p, b, h, i, j)) continue;
     std::vector<double> products;
@@ -78,17 +82,14 @@ std::optional<std::pair<std::int64_t, std::int64_t>> fitted(answered_call const&
   problem_draft const& draft = p.draft();
   constexpr std::int64_t most_elements = 12, most_columns = 256, most_keys = 512;
   std::int64_t const rows = s.b * s.hq * s.n, step = std::max<std::int64_t>(rows / most_elements, 1);
-  if (s.d <= unit || s.d > most_columns || s.m < 2 || s.m > most_keys || s.dv == 0 || rows == 0 || draft.sink ||
+  if (s.d <= unit || s.d > most_columns || s.m == 0 || s.m > most_keys || s.dv == 0 || rows == 0 || draft.sink ||
       draft.keep || !is_small(p))
     return std::nullopt;
   std::vector<sampled_element> elements;
   for (std::int64_t row = 0; row < rows; row += step) elements.push_back(sample(call, row));
   auto const error_of = [&](std::size_t first, std::size_t last) {
     double total = 0;
-    for (sampled_element const& of : elements) {
-      double const error = std::abs(of.got - of.without(first, last, draft.softcap));
-      if (std::isfinite(error)) total += error;
-    }
+    for (sampled_element const& of : elements) total += of.error_without(first, last, draft.softcap);
     return total;
   };
   double least = error_of(0, 0) / 64;  // roundings alone differ less
