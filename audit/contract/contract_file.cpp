@@ -145,10 +145,11 @@ std::optional<error> wrong_idle_field(problem::kernel_model const& model, json c
 }  // namespace
 
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name) {
-  return parse_contract(text, fallback_name, bases::presets_and_ready);
+  return parse_contract(text, fallback_name, base_contracts::presets_and_ready);
 }
 
-problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, bases allowed) {
+problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name,
+                                         base_contracts allowed) {
   auto const parsed = parse_strict(text);
   if (!parsed) return parsed.why();
   json const& from = parsed.value();
@@ -167,7 +168,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     if (!preset) return preset.why();
     if (contract const* const start = find_contract(preset.value())) {
       claim = *start;
-    } else if (auto ready = allowed == bases::presets ? std::nullopt : find_ready_contract(preset.value())) {
+    } else if (auto ready = allowed == base_contracts::presets ? std::nullopt : find_ready_contract(preset.value())) {
       claim = *std::move(ready);
     } else {
       return of_key("from", fmt::format("no contract is called '{}'{}", preset.value(),

@@ -30,8 +30,8 @@ std::string contract_text(contract const& written, int indent = 2);
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name);
 
 /// Where the contract that "from" names is looked for.
-enum class bases { presets, presets_and_ready };
-problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, bases from);
+enum class base_contracts { presets, presets_and_ready };
+problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, base_contracts from);
 
 /// Reads one contract from a file. The argument of an error begins with the path.
 problem::result<contract> read_contract(std::filesystem::path const& path);

@@ -148,8 +148,8 @@ std::optional<contract> find_ready_contract(std::string_view name) {
     auto const file = read_file(path);
     if (!file) return std::nullopt;
     auto const bytes = file.value().bytes;
-    auto parsed =
-        parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, std::string(name), bases::presets);
+    auto parsed = parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, std::string(name),
+                                 base_contracts::presets);
     if (parsed) return std::move(parsed).value();
   }
   return std::nullopt;
