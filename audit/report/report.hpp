@@ -79,6 +79,8 @@ inline constexpr char const* kind_not_saved = "not saved";
 inline constexpr char const *kind_baseline = "baseline", *kind_ignored = "ignored";
 /// The kind of the note about plain calls inside a declared domain that the kernel refused.
 inline constexpr char const* kind_refused = "refused";
+/// The kind of the note about a fixed part that the slowness of the kernel cut.
+inline constexpr char const* kind_slow = "slow";
 
 /// A note for the reader; it never changes the verdict.
 struct observation {

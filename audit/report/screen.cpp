@@ -161,6 +161,8 @@ void add_certificate(report const& of, verdict_facts const& facts, label_rows& r
   rows.add_verdict(of.verdict,
                    fmt::format("{}{} of {}; the worst error is {} of its bound", on, plural(facts.judged, "element"),
                                plural(facts.answered, "input"), in_bounds(facts.max_error_in_bounds)));
+  for (observation const& said : of.observations)
+    if (said.kind == kind_slow) rows.add("", said.sentence, 4);
   if (facts.waived > 0)
     rows.add("", fmt::format("except {} that {} waived or known: {}", plural(facts.waived, "finding"),
                              facts.waived == 1 ? "is" : "are", fmt::join(facts.waived_classes, ", ")));

@@ -151,11 +151,15 @@ problem::result<std::string> audit_session::take_all() {
     return std::string();
   }
   if (stopped.empty()) stopped = why_stopped();
-  report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
   report_.not_asked.insert(report_.not_asked.begin(), {fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
   // Of a slow kernel, some cases of every check are enough: the report says how many were not asked.
   bool const only_slow = plan_.slow_call > 0 && done >= plan_.least && stopped == why_stopped() && !hurried_ &&
                          !options_.interrupted() && !when_.requested() && hung_ + unanswered_ < 2;
+  if (only_slow)
+    report_.observations.emplace_back(
+        fmt::format("only {} of {} inputs were asked: {}; --budget SECONDS asks more", done, fixed, stopped),
+        kind_slow);
+  else report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
   return only_slow ? std::string() : stopped;
 }
 
