@@ -1,6 +1,6 @@
 // docs/bound.md, section 3 for one output column (Averages, Φ_c), then the Theorem of section 5 and sections 8 and 9,
 // on lanes: see reference/bound/formulas-inl.hpp.
-#include "reference/bound/formulas-inl.hpp"
+#include "reference/bound/weight_formulas-inl.hpp"
 
 namespace ATTEST_FORMULAS_NAMESPACE {
 

@@ -1,5 +1,5 @@
 // docs/bound.md, sections 5 to 7: the bounds of one row's results. Part of reference/bound/bound.hpp. The formulas of
-// the Theorem are in reference/bound/column_formulas-inl.hpp, the formulas of Corollary W in formulas-inl.hpp.
+// the Theorem are in reference/bound/column_formulas-inl.hpp, the formulas of Corollary W in weight_formulas-inl.hpp.
 #pragma once
 
 #include "reference/bound/bound.hpp"

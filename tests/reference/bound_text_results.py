@@ -62,7 +62,8 @@ class results(evaluation):
             result = (1 + u) * least + max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
         else:
             rounded = gamma(m["k_lse"], u)
-            result = least + m["eps_log"] * (f["lse_above_max"] + offset + tau + least + self.sink_above) + m["omega_log"]
+            argument = f["lse_above_max"] + offset + tau + least + self.sink_above
+            result = least + m["eps_log"] * argument + m["omega_log"]
             result = (1 + max(u, rounded)) * result + rounded * f["lse_upper"]
             result += gamma(m["k_lse"] - 1, u) * self.largest_max
         self.lse = self.up(result + 2 * self.omega)
