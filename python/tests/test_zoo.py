@@ -53,7 +53,7 @@ MUTANTS = {
         "unwritten_empty_row"),
     "support/grouped": "first_head_only heads_interleaved",
     "support/grouped+alibi": "f16_flushes_outputs",
-    "support/grouped+causal": "causal_without_own_key denominator_plus_epsilon fp8_inputs",
+    "support/grouped+causal": "hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon fp8_inputs",
     "support/grouped+causal-top-left": "bf16_weights_cut",
     "support/grouped+finite-mask": (
         "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
@@ -63,8 +63,12 @@ MUTANTS = {
     "support/grouped+softcap": "softcap_before_scale softcap_ignored",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
-    "support/grouped+window": "window_with_one_key_more window_without_first_key",
+    "support/grouped+window": "window_from_whole_tile window_with_one_key_more window_without_first_key",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
+    "support/grouped+bias": "bias_of_kv_head bias_scaled",
+    "support/grouped+unequal-lengths": "key_tiles_by_queries",
+    "support/causal+softcap": "mask_before_softcap",
+    "support/grouped+scale": "stated_scale_twice",
     "support/plain": (
         "bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
@@ -72,10 +76,11 @@ MUTANTS = {
         "logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
         "lse_without_maximum "
         "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scale_of_width_64 "
-        "scales_queries_in_place "
+        "lse_maximum_in_base_2 lse_sum_in_base_2 remainder_of_columns rescales_in_base_2 scales_queries_in_place "
+        "values_of_entries_by_heads "
         "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros"),
-    "support/unequal-lengths+causal": "always_top_left",
+    "support/unequal-lengths+causal": "diagonal_in_tiles always_top_left",
     "support/unequal-lengths+causal-top-left": "always_bottom_right",
     "support/window+mask": "empty_block_ends_row nan_empty_block",
     "tails/beyond-16-bits": "sixteen_bit_index",

@@ -41,7 +41,7 @@ def in_scope(row):
             and model["merge"] == "raw" and not facts["has_sink"] and not facts["drops"]
             and model["normalise"] == "sum" and model["order"] == "any" and model["unchanged_rescale"] == "exact"
             and model["merges"] == model["parts_are_keys"] == "0" and not lazy
-            and model["eps_rescale"] == "0x0p+0" and model["l_height_divisor"] == "0"
+            and model["eps_rescale"] == model["omega_log"] == "0x0p+0" and model["l_height_divisor"] == "0"
             and not (model["fold_k"] == "1" and facts["scale_upper"] > 1))
 
 

@@ -180,6 +180,7 @@ inline kernel_model tied_model(generator& random) {
   m.unchanged_rescale = unchanged_rescale::exact, m.merges = 0, m.parts_are_keys = false, m.fold_k = false;
   m.x0 = infinity, m.s_limit = infinity, m.splits = random.chance(0.5) ? 1 : static_cast<int>(random.whole(2, 8));
   if (m.splits > 1) m.tau = 0;
+  m.eps_rescale = 0, m.l_height_divisor = 0, m.omega_log = 0;
   return m;
 }
 

@@ -2,6 +2,7 @@
 // (lengths, heads, scales), widths.cpp and bands.cpp.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -15,7 +16,7 @@ namespace attest::audit {
 
 class domain_search {
  public:
-  explicit domain_search(domain_questions& ask) : ask_(ask) {}
+  domain_search(domain_questions& ask, std::function<bool()> const& gives_up) : ask_(ask), gives_up_(gives_up) {}
   call_domain run();
 
  private:
@@ -67,6 +68,7 @@ class domain_search {
   }
 
   domain_questions& ask_;
+  std::function<bool()> const& gives_up_;
   domain_call base_{};   ///< is taken
   domain_call small_{};  ///< is taken, too: the base in few queries and keys
   call_domain domain_{};

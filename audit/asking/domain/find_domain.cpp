@@ -70,7 +70,8 @@ struct call_product {
   std::span<heads const> of_heads;
 };
 
-/// The shapes of common kernels, the likely ones first; then unusual ones, in one axis and in two.
+/// The shapes of common kernels, the likely ones first; from unusual_from on unusual ones, in one axis and in two.
+constexpr std::size_t unusual_from = 5;
 constexpr call_product bases[]{
     {likely_scales, likely_bands, likely_lengths, likely_widths, likely_heads},
     {by_default, no_band, {likely_lengths + 1, 1}, latent, heads_of_latents},
@@ -96,7 +97,10 @@ bool domain_search::takes_everything() {
 }
 
 bool domain_search::find_base() {
-  for (call_product const& of : bases)
+  for (std::size_t at = 0; at < std::size(bases); ++at) {
+    call_product const& of = bases[at];
+    domain_answers const& met = ask_.answers();
+    if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
     for (scaling const scale : of.scales)
       for (band_form const band : of.bands)
         for (auto const& [n, m] : of.sizes)
@@ -107,6 +111,7 @@ bool domain_search::find_base() {
               base_ = {{1, hq, hk, n, m, d, dv}, band, scale};
               if (ask_.takes(base_)) return true;
             }
+  }
   return false;
 }
 
@@ -214,9 +219,9 @@ call_domain domain_search::run() {
 }
 
 found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                         double most_seconds) {
+                         double most_seconds, std::function<bool()> const& gives_up) {
   domain_questions ask(kernel, claim, seed, when, most_seconds);
-  call_domain const domain = domain_search(ask).run();
+  call_domain const domain = domain_search(ask, gives_up).run();
   return {domain, ask.answers()};
 }
 

@@ -1,6 +1,8 @@
 // The domain of a kernel, found by a few small calls that it may refuse.
 #pragma once
 
+#include <functional>
+
 #include "audit/asking/domain/domain_questions.hpp"
 #include "audit/cases/domain/call_domain.hpp"
 
@@ -16,8 +18,10 @@ struct found_domain {
 /// the calls contradict, the smaller domain counts. What is not asked, because the time is over or because too many
 /// calls ended the kernel's process, is outside.
 /// Ensures   the same calls for the same answers, unless it is cut short by `when` or after most_seconds of own_time
+/// `gives_up` is asked once, if every usual call was refused: true ends the search before it asks unusual ones.
 /// Cost      usually 12 or 100 to 200 small calls; of a kernel that refuses nearly all, up to 2000
-found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                         double most_seconds);
+found_domain find_domain(
+    kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when, double most_seconds,
+    std::function<bool()> const& gives_up = [] { return false; });
 
 }  // namespace attest::audit

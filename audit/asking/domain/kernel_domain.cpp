@@ -80,7 +80,13 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
   auto const begun = own_time::now();
-  found_domain const found = find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options));
+  std::optional<std::string> other_type;
+  auto const answers_another_type = [&] {
+    if (!other_type) other_type = other_type_of(kernel.value(), options, when);
+    return !other_type->empty();
+  };
+  found_domain const found =
+      find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options), answers_another_type);
   std::chrono::duration<double> const spent = own_time::now() - begun;
   kernel_domain of{found.domain, domain_origin::found};
   of.seconds_a_call = spent.count() / static_cast<double>(std::max<std::int64_t>(1, found.answers.asked));
@@ -90,7 +96,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (died && !options.only.empty() && !options.only.contains("domain")) of.domain = {};
   domain_answers const& met = found.answers;
   of.refused_all = met.asked > 0 && met.answered == 0 && met.failed.empty() && !died && !met.cut_short;
-  if (of.refused_all) of.other_type = other_type_of(kernel.value(), options, when);
+  if (of.refused_all && answers_another_type()) of.other_type = *other_type;
   if (options.channel >= 0) of.served = std::move(kernel).value();
   // If no call is answered, the audit finds the same by its own calls.
   if (found.answers.answered == 0 || (of.domain.is_everything() && died)) return of;

@@ -8,12 +8,13 @@ namespace {
 using namespace attest::tests;
 using Catch::Contains;
 
-found_domain found(char const* symbol, char const* name = "limited", isolation_limits const& limits = {},
-                   double most_seconds = 300) {
+found_domain found(
+    char const* symbol, char const* name = "limited", isolation_limits const& limits = {}, double most_seconds = 300,
+    std::function<bool()> const& gives_up = [] { return false; }) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
   auto kernel = kernel_session::open({library(name), symbol}, {}, limits);
   if (!kernel) FAIL(kernel.why().message());
-  return find_domain(kernel.value(), *find_contract("f32"), 1, {}, most_seconds);
+  return find_domain(kernel.value(), *find_contract("f32"), 1, {}, most_seconds, gives_up);
 }
 
 call_domain domain_of(char const* text) {
@@ -73,6 +74,10 @@ TEST_CASE("a kernel that answers nothing has no smaller domain", "[unit]") {
   found_domain const of = found("attest_attention", "refuses");
   CHECK(of.domain.is_everything());
   CHECK(of.answers.answered == 0);
+  int asked = 0;
+  found_domain const usual = found("attest_attention", "refuses", {}, 300, [&] { return ++asked == 1; });
+  CHECK(asked == 1);
+  CHECK(usual.answers.asked * 4 < of.answers.asked);
   found_domain const fails = found("attest_always_fails");
   CHECK(fails.domain.is_everything());
   CHECK(fails.answers.asked == domain_questions::most_errors_before_an_answer);
