@@ -149,7 +149,7 @@ Definition lse_of base :=
 Definition lse (low : bool) :=
   let y := one_minus_D in
   let small := negb (le N one (two * y)) in
-  let log_D := if small then y / (one - y) else if low then y else one / D - one in
+  let log_D := if small then y / (one - y) else if low then one - D else one / D - one in
   let near := zero - most (fun k => zero - (one - wu k + z k)) (keys f) in
   let log_U := if (low && le N one sum_U)%bool then sum_U / (one + sum_U) else sum_U in
   let Lambda_T := largest log_U (if low then least log_D near else log_D) in
