@@ -241,7 +241,7 @@ class results(evaluation):
         sharp = by == THEOREM or self.widened and by == EITHER
         if second_pass and not sharp and key.eta >= 1:
             A = self.up(self.exp(self.eta_plus + 2 * self.theta + self.mu_of_L) + self.far_share)
-        A += (pi + A) * self.chi
+        A += times(pi + A, self.chi)
         bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
         if second_pass and sharp:
             sum_U = self.up(sum(key.U for key in self.keys)) + self.n_far * self.far_share
