@@ -79,7 +79,7 @@ KERNELS = {
     "load_end_loops": ({RIGHT}, ""), "load_sleeps": ({ERROR}, "uses no processor for 5 s"),
 }
 # They start as many processes and threads as their user may: another kernel of that user would then start none. Each
-# runs alone.
+# runs alone, for minutes, and where it is named or all are.
 ALONE = {"fork_bomb", "thousand_threads"}
 USERS = [0, NOBODY] if os.geteuid() == 0 else [os.geteuid()]
 SURROUNDINGS = [(user, namespaces) for user in USERS for namespaces in (True, False)]
@@ -230,7 +230,8 @@ def is_safe(user, namespaces, home):
 
 
 def main():
-    names = [name for name in CHOSEN if name != "all"] or list(KERNELS)
+    named = [name for name in CHOSEN if name != "all"]
+    names = named or [name for name in KERNELS if CHOSEN or name not in ALONE]
     terminal = watched_terminal(os.geteuid())
     terminal.was_changed()
     if terminal.ours is None:
