@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "audit/support/sizes_words.hpp"
+
 namespace attest::audit {
 
 std::vector<std::size_t> order_of_calls(audit_case const& of) {
@@ -20,9 +22,8 @@ std::string words_of_call(audit_case const& of, std::size_t call) {
   auto const order = order_of_calls(of);
   auto const place = std::ranges::find(order, call) - order.begin();
   if (call == 0 && place == 0) return "";
-  problem::sizes const& s = of.call(call).size();
-  return fmt::format("call {} of {} of this input, with b={} hq={} hk={} n={} m={} d={} dv={}", place + 1, order.size(),
-                     s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv);
+  return fmt::format("call {} of {} of this input, with {}", place + 1, order.size(),
+                     sizes_words(of.call(call).size()));
 }
 
 }  // namespace attest::audit

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "audit/support/printable.hpp"
+#include "audit/support/sizes_words.hpp"
 #include "audit/support/words.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -105,9 +106,8 @@ class explanation {
           contract_, in_base_2(merge->base));
       return;
     }
-    add("{}query [{}, {}, {}] of b={} hq={} hk={} n={} m={} d={} dv={}, {}, contract {}\n",
-        from_.prefix.empty() ? "" : printable(from_.prefix) + ": ", at_[0], at_[1], at_[2], s.b, s.hq, s.hk, s.n, s.m,
-        s.d, s.dv, problem::name_of(problem::type_of<T>), contract_);
+    add("{}query [{}, {}, {}] of {}, {}, contract {}\n", from_.prefix.empty() ? "" : printable(from_.prefix) + ": ",
+        at_[0], at_[1], at_[2], sizes_words(s), problem::name_of(problem::type_of<T>), contract_);
     add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.problem.draft()));
     add("{}{}", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
     from_.problem.draft().each_optional([&](problem::optional_tensor const& row, owned_tensor const&) {

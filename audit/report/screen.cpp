@@ -16,6 +16,7 @@
 #include "audit/report/verdict_facts.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
+#include "audit/support/sizes_words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -83,10 +84,6 @@ class label_rows {
 
 std::string plural(std::int64_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
-}
-
-std::string sizes_words(problem::sizes const& s) {
-  return fmt::format("b={} hq={} hk={} n={} m={} d={} dv={}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv);
 }
 
 /// "q=[0.5] k=[0, 0]": the tensors of a call with few elements. Nothing if one has more than eight.

@@ -10,6 +10,7 @@
 #include "audit/report/outside.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
+#include "audit/support/sizes_words.hpp"
 
 namespace attest::audit {
 
@@ -117,11 +118,10 @@ std::string as_text(report const& kernel_report) {
       text += fmt::format("\n… and {} more findings; --json lists them all\n", kernel_report.findings.size() - number);
       break;
     }
-    problem::sizes const& s = found.sizes;
-    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n{}   b={} hq={} hk={} n={} m={} d={} dv={}\n   {}\n", ++number,
-                        found.waived ? "waived " : "", found.class_token(), found.check, found.case_name,
-                        found.what.sentence, found.condition.empty() ? "" : fmt::format("   {}\n", found.condition),
-                        s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv, found.reproducer);
+    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n{}   {}\n   {}\n", ++number, found.waived ? "waived " : "",
+                        found.class_token(), found.check, found.case_name, found.what.sentence,
+                        found.condition.empty() ? "" : fmt::format("   {}\n", found.condition),
+                        sizes_words(found.sizes), found.reproducer);
   }
   text += '\n';
   for (std::string const& convention : kernel_report.relaxed)

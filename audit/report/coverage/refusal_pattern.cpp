@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/text.hpp"
+#include "audit/support/sizes_words.hpp"
 
 namespace attest::audit {
 namespace {
@@ -142,9 +143,8 @@ std::string words_of_refused_plain(std::span<asked_call const> calls) {
     if (call.outcome.call == reply::refused && refused++ == 0) first = call.form.size;
   }
   if (refused == 0) return "";
-  return fmt::format(
-      "of {} plain calls of the declared domain it refused {}, the first with b={} hq={} hk={} n={} m={} d={} dv={}",
-      grouped(asked), grouped(refused), first.b, first.hq, first.hk, first.n, first.m, first.d, first.dv);
+  return fmt::format("of {} plain calls of the declared domain it refused {}, the first with {}", grouped(asked),
+                     grouped(refused), sizes_words(first));
 }
 
 }  // namespace attest::audit
