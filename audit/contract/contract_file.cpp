@@ -216,12 +216,12 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   return claim;
 }
 
-problem::result<contract> read_contract(std::filesystem::path const& path) {
+problem::result<contract> read_contract(std::filesystem::path const& path, base_contracts from) {
   auto const file = read_file(path);
   if (!file) return file.why();
   auto const bytes = file.value().bytes;
-  auto parsed =
-      parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, printable(path.stem().native(), 60));
+  auto parsed = parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()},
+                               printable(path.stem().native(), 60), from);
   if (parsed) return parsed;
   error why = parsed.why();
   why.argument = name_of_input(path) + (why.argument.empty() ? "" : ": " + why.argument);

@@ -34,7 +34,8 @@ enum class base_contracts { presets, presets_and_ready };
 problem::result<contract> parse_contract(std::string_view text, std::string const& fallback_name, base_contracts from);
 
 /// Reads one contract from a file. The argument of an error begins with the path.
-problem::result<contract> read_contract(std::filesystem::path const& path);
+problem::result<contract> read_contract(std::filesystem::path const& path,
+                                        base_contracts from = base_contracts::presets_and_ready);
 
 /// The contract that `--contract ARGUMENT` names: a preset, the name of a ready contract, a file if ARGUMENT ends with
 /// '.json' or has a '/', or the JSON itself, which begins with '{'. Behind each of them may stand +FIELD=WORD: the

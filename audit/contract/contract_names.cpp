@@ -6,7 +6,6 @@
 
 #include "audit/contract/contract_fields.hpp"
 #include "audit/contract/contract_file.hpp"
-#include "audit/support/files.hpp"
 #include "audit/support/locate.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -70,6 +69,13 @@ std::vector<std::filesystem::path> ready_files() {
   return files;
 }
 
+/// The file of the ready contract of this name.
+std::optional<std::filesystem::path> ready_file(std::string_view name) {
+  for (auto const& file : ready_files())
+    if (file.stem() == name) return file;
+  return std::nullopt;
+}
+
 /// A contract that is written on the command line. Without a name it is named after its parts.
 problem::result<contract> written_contract(std::string const& text) {
   constexpr char nameless[] = "written";
@@ -95,8 +101,7 @@ problem::result<contract> base_contract(std::string const& argument) {
   if (contract const* const preset = find_contract(argument)) return *preset;
   if (argument.starts_with('{')) return written_contract(argument);
   if (is_path(argument)) return read_contract(argument);
-  for (auto const& file : ready_files())
-    if (file.stem() == argument) return read_contract(file);
+  if (auto const file = ready_file(argument)) return read_contract(*file);
   return error{error_code::bad_value, "",
                fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json",
                            printable(argument), did_you_mean(argument, contract_names()))};
@@ -143,16 +148,11 @@ std::optional<std::filesystem::path> contract_path(std::string const& argument) 
 }
 
 std::optional<contract> find_ready_contract(std::string_view name) {
-  for (auto const& path : ready_files()) {
-    if (path.stem() != name) continue;
-    auto const file = read_file(path);
-    if (!file) return std::nullopt;
-    auto const bytes = file.value().bytes;
-    auto parsed = parse_contract({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, std::string(name),
-                                 base_contracts::presets);
-    if (parsed) return std::move(parsed).value();
-  }
-  return std::nullopt;
+  auto const file = ready_file(name);
+  if (!file) return std::nullopt;
+  auto read = read_contract(*file, base_contracts::presets);
+  if (!read) return std::nullopt;
+  return std::move(read).value();
 }
 
 std::vector<std::string> contract_names() {

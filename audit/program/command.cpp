@@ -115,7 +115,7 @@ int run(int argc, char** argv) {
   };
   auto const repository = read_settings(app, words);
   if (!repository) return usage_error(repository.why().message());
-  auto const& [file, names, from_file] = repository.value();
+  auto const& [file, from_file] = repository.value();
   if (!from_file.empty()) {
     std::string line = name_of_input(file) + ":";
     for (std::string const& word : from_file) line += " " + shell_word(word);

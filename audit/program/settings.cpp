@@ -163,7 +163,6 @@ result<settings> read_settings(CLI::App const& program, std::vector<std::string>
     if (!line) return wrong(fmt::format("{}: {}", table, line.why().message()));
     auto const excluded = [&](CLI::Option const* other) { return given.has(*other); };
     if (given.has(*option) || std::ranges::any_of(option->get_excludes(), excluded) || line.value().empty()) continue;
-    read.names.push_back("--" + word);
     read.words.insert(read.words.end(), line.value().begin(), line.value().end());
   }
   return read;

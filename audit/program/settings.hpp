@@ -14,7 +14,6 @@ namespace attest::audit {
 
 struct settings {
   std::filesystem::path file;      ///< empty: no file was read
-  std::vector<std::string> names;  ///< of the options below, such as --seed
   std::vector<std::string> words;  ///< --NAME, --NAME=VALUE
 };
 

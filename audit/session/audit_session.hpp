@@ -66,6 +66,7 @@ class audit_session {
   void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
+  std::string words_of_slowness() const;
   bool has_enough() const {
     return options_.enough_failing > 0 && std::ssize(report_.failing) >= options_.enough_failing;
   }

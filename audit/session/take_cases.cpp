@@ -87,10 +87,14 @@ std::string audit_session::why_stopped() const {
   if (has_enough()) return fmt::format("{} failing inputs are enough", options_.enough_failing);
   if (when_.requested()) return fmt::format("the budget of {:g} s", *options_.budget);
   if (hurried_) return "enough was found";
-  if (plan_.slow_call > 0)
-    return fmt::format("a call takes {:.2g} s on average, and the audit {:g} s{}", plan_.slow_call,
-                       options_.seconds_of_draws(), options_.quick ? " (--quick)" : "");
-  return "";
+  return words_of_slowness();
+}
+
+/// Why the fixed part of a slow kernel ends with the time; empty if the kernel is not slow.
+std::string audit_session::words_of_slowness() const {
+  if (plan_.slow_call == 0) return "";
+  return fmt::format("a call takes {:.2g} s on average, and the audit {:g} s{}", plan_.slow_call,
+                     options_.seconds_of_draws(), options_.quick ? " (--quick)" : "");
 }
 
 /// The number of all cases, for the progress; more than `done`. If the clock ends the draws, by the speed so far.
@@ -153,8 +157,7 @@ problem::result<std::string> audit_session::take_all() {
   if (stopped.empty()) stopped = why_stopped();
   report_.not_asked.insert(report_.not_asked.begin(), {fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
   // Of a slow kernel, some cases of every check are enough: the report says how many were not asked.
-  bool const only_slow = plan_.slow_call > 0 && done >= plan_.least && stopped == why_stopped() && !hurried_ &&
-                         !options_.interrupted() && !when_.requested() && hung_ + unanswered_ < 2;
+  bool const only_slow = plan_.slow_call > 0 && done >= plan_.least && stopped == words_of_slowness();
   if (only_slow)
     report_.observations.emplace_back(
         fmt::format("only {} of {} inputs were asked: {}; --budget SECONDS asks more", done, fixed, stopped),
