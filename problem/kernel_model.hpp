@@ -43,7 +43,7 @@ enum class unchanged_rescale : std::uint8_t {
 /// The cost of a product q_t·k_t with a factor 0 in the sum of a score.
 enum class zero_products : std::uint8_t {
   counted,  ///< as much as any other product
-  exact,    ///< none: the product is 0, and adding it leaves a sum as it is, as in IEEE arithmetic
+  exact,    ///< none: the product is 0, and adding it changes no sum, as in IEEE arithmetic
 };
 
 /// The promise of the kernel for scores so large that rounding its reference point moves arguments of exp by more than

@@ -33,7 +33,7 @@ _LAYOUTS = {"bhsd": "bhnd", "bhld": "bhnd", "bhtd": "bhnd", "bnth": "bhnd", "bns
 
 
 def layout_word(layout: Any) -> Any:
-    """The order of axes that a layout means; what is no text stays as it is.
+    """The order of axes that a layout means. A value that is no text is returned unchanged.
 
     >>> layout_word("BSHD"), layout_word("bhnd")
     ('bnhd', 'bhnd')

@@ -51,7 +51,7 @@ TEST_CASE("a kernel that dies outside its domain is refuted there, and asked ins
   for (auto const& failing : found["failing"]) CHECK(failing["check"] == "domain");
 }
 
-TEST_CASE("a declared domain of which the kernel refuses plain calls says so on the screen", "[unit]") {
+TEST_CASE("the screen says that a kernel refuses plain calls of its declared domain", "[unit]") {
   // It takes d = 64 and 128.
   auto const screen = [](std::string const& domain) {
     return shell(ATTEST_PROGRAM " audit --quick --seed 1 --draws 0 --only accuracy,tails --domain '" + domain + "'" +
