@@ -16,6 +16,7 @@ ATTENTION = {"reference/attention"} | REAL
 BOUND = {"reference/bound"} | ATTENTION
 COMPILED = {"reference/compiled"} | BOUND
 MACHINE = {"reference/machine"} | COMPILED
+GRADIENT = {"reference/gradient"} | MACHINE
 ALGORITHM = {"fast/algorithm"} | PROBLEM
 SIMD = {"fast/simd"} | ALGORITHM
 FAST = {"fast"} | SIMD
@@ -27,7 +28,7 @@ CONTRACT = {"audit/contract"} | SUPPORT | BOUND
 CASES = {"audit/cases"} | TENSORS | CONTRACT
 ISOLATION = {"audit/isolation"} | TENSORS
 BUILTIN = {"audit/builtin", "fast"} | CONTRACT | ISOLATION | FAST
-JUDGE = {"audit/judge"} | CASES | MACHINE
+JUDGE = {"audit/judge"} | CASES | GRADIENT
 CAUSE = {"audit/cause"} | JUDGE
 FILES = {"audit/files"} | CASES
 REPORT = {"audit/report"} | CAUSE | FILES
@@ -45,6 +46,7 @@ MAY_INCLUDE = {
     "reference/bound": BOUND,
     "reference/compiled": COMPILED,
     "reference/machine": MACHINE,
+    "reference/gradient": GRADIENT,
     "reference/textbook": ATTENTION | {"reference/textbook"},
     "fast/algorithm": ALGORITHM,
     "fast/simd": SIMD,
