@@ -39,17 +39,32 @@ constexpr R capped_upper(constant_terms const& terms, key_numbers<R> const& key)
   return smaller(R(terms.softcap), terms.scale_upper * key.product_upper);
 }
 
+/// E⁰_j. Ensures   the computed product, times σ, is within it of a_j, and of a_j + b_j where the bias comes first
+template <class R>
+constexpr R product_error_of(constant_terms const& terms, key_numbers<R> const& key) noexcept {
+  return terms.product_error * (terms.scale_upper * key.product_upper + terms.first_bias * absolute(key.bias)) +
+         terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm;
+}
+
 /// E_j = (1 + e_s)(E¹_j + g_b|b_j|) + e_s|s_j| + ω_s,
 /// E¹_j = E⁰_j, with a softcap (1 + e_c)·E⁰_j + e_c·min(c, S_j) + c·a_t + (1 + c)ω.
 /// Ensures   |ŝ_j − s_j| ≤ E_j (Lemma 1)
 template <class R>
 constexpr R score_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
-  R const bias = absolute(key.bias);
-  R product = terms.product_error * (terms.scale_upper * key.product_upper + terms.first_bias * bias) +
-              terms.score_absolute + terms.per_product * key.product_upper + terms.per_key_norm * key.key_norm;  // E⁰_j
+  R product = product_error_of(terms, key);
   if (terms.softcap > 0)
     product = (1 + terms.model.e_c) * product + terms.model.e_c * capped_upper(terms, key) + terms.cap_absolute;
-  return ((1 + terms.e_s) * (product + terms.model.g_b * bias) + terms.e_s * key.score_upper + terms.model.omega_s) *
+  return ((1 + terms.e_s) * (product + terms.model.g_b * absolute(key.bias)) + terms.e_s * key.score_upper +
+          terms.model.omega_s) *
+         terms.slack;
+}
+
+/// E^x_j of docs/bound_backward.md, Lemma 7: the error of σ·q·k before a softcap, stored or not.
+/// (1 + u_s)·E⁰_j + u_s·S_j + ω_s
+template <class R>
+constexpr R stored_product_error(constant_terms const& terms, key_numbers<R> const& key) noexcept {
+  return ((1 + terms.model.u_s) * product_error_of(terms, key) +
+          terms.model.u_s * (terms.scale_upper * key.product_upper) + terms.model.omega_s) *
          terms.slack;
 }
 

@@ -1,0 +1,114 @@
+// The ball tier of gradients: encloses dense matrices of 300 bits; both tiers enclose the same number.
+#include <cmath>
+
+#include "tests/reference/gradient/dense.hpp"
+#include "tests/support/catch.hpp"
+
+using namespace attest;
+using namespace attest::tests;
+using reference::gradient, reference::gradient_index, reference::gradient_mode, reference::value_kind;
+
+namespace {
+
+/// Is x within the ball, up to the 2⁻²⁵⁰ of the dense matrices?
+template <unsigned W>
+bool contains(reference::ball<W> const& ball, wide const& x, wide const& size) {
+  auto const exactly = [](auto const& mantissa, std::int64_t exponent) {
+    return ldexp(wide(mantissa.str()), static_cast<int>(exponent));
+  };
+  wide const mid = ball.mid.sign() == 0 ? wide(0) : exactly(ball.mid, ball.exponent);
+  wide const radius =
+      ball.radius.is_zero() ? wide(0) : ldexp(wide(ball.radius.mantissa()), static_cast<int>(ball.radius.exponent()));
+  return abs(mid - x) <= radius + ldexp(size + 1, -250);
+}
+
+/// The elements of all gradients of a case, with their place in dense_gradients.
+struct place {
+  gradient_index index;
+  std::vector<wide> dense_gradients::* tensor;
+  std::size_t at;
+};
+std::vector<place> places(gradient_case const& c) {
+  std::vector<place> all;
+  auto const& s = c.size;
+  std::size_t at = 0;
+  auto const rows = [&](gradient which, std::vector<wide> dense_gradients::* tensor,
+                        std::array<std::int64_t, 4> shape) {
+    at = 0;
+    for (std::int64_t b = 0; b < shape[0]; ++b)
+      for (std::int64_t h = 0; h < shape[1]; ++h)
+        for (std::int64_t i = 0; i < shape[2]; ++i)
+          for (std::int64_t x = 0; x < shape[3]; ++x) all.push_back({{which, b, h, i, x}, tensor, at++});
+  };
+  rows(gradient::dq, &dense_gradients::dq, {s.b, s.hq, s.n, s.d});
+  rows(gradient::dk, &dense_gradients::dk, {s.b, s.hk, s.m, s.d});
+  rows(gradient::dv, &dense_gradients::dv, {s.b, s.hk, s.m, s.dv});
+  if (!c.bias.empty()) rows(gradient::dbias, &dense_gradients::dbias, c.bias_shape);
+  if (!c.sink.empty()) rows(gradient::dsink, &dense_gradients::dsink, {1, s.hq, 1, 1});
+  return all;
+}
+
+constexpr problem::kernel_model forward{
+    .format = problem::formats::f32, .k_qk_base = 2, .eps = 0x1p-23, .eps_log = 0x1p-23};
+
+template <class T>
+void require_enclosed(gradient_case const& c, std::size_t& elements, std::size_t& judged) {
+  stored_case<T> const stored(c);
+  REQUIRE(stored.instance);
+  auto const& p = *stored.instance;
+  auto const exact = dense(c);
+  auto const wanted = places(c);
+  std::vector<gradient_index> indices;
+  for (auto const& each : wanted) indices.push_back(each.index);
+  auto const balls = reference::compiled::enclose_gradients<128>(p, stored.inputs(), gradient_mode::own, indices);
+
+  auto made = reference::gradient_source<T>::make(p, stored.inputs(), forward, {}, gradient_mode::own);
+  REQUIRE(made);
+  auto source = std::move(made).value();
+  std::vector<reference::group_gradients> groups;
+  for (std::int64_t b = 0; b < c.size.b; ++b)
+    for (std::int64_t g = 0; g < c.size.hk; ++g) groups.push_back(source.group(b, g));
+  auto const dbias = source.dbias(), dsink = source.dsink();
+  for (std::size_t n = 0; n < wanted.size(); ++n) {
+    auto const& [which, b, h, i, x] = wanted[n].index;
+    wide const& truth = (exact.*wanted[n].tensor)[wanted[n].at];
+    INFO("gradient " << static_cast<int>(which) << " [" << b << ", " << h << ", " << i << ", " << x << "]");
+    REQUIRE(balls[n].kind == value_kind::finite);
+    CHECK(contains(balls[n].value, truth, abs(truth)));
+    bool const of_rows = which == gradient::dq;
+    std::int64_t const g = of_rows ? h / (c.size.hq / c.size.hk) : h;
+    reference::gradient_element element;
+    if (which == gradient::dbias) element = dbias.at(b, h, i, x);
+    else if (which == gradient::dsink) element = dsink.at(0, h, 0, 0);
+    else {
+      auto const& group = groups[static_cast<std::size_t>(b * c.size.hk + g)];
+      if (i >= (of_rows ? group.queries : group.keys)) continue;
+      element = of_rows                 ? group.dq_at(h - g * group.heads, i, x)
+                : which == gradient::dk ? group.dk_at(i, x)
+                                        : group.dv_at(i, x);
+    }
+    ++elements, judged += element.bound < INFINITY ? 1 : 0;
+    INFO("lower " << element.lower << " upper " << element.upper << " bound " << element.bound << " truth "
+                  << static_cast<double>(truth));
+    REQUIRE(element.kind == value_kind::finite);
+    CHECK(wide(element.lower) <= truth);
+    CHECK(truth <= wide(element.upper));
+    CHECK(element.upper - element.lower <= 1e-6 * element.bound);
+    if (element.no_terms) CHECK(truth == 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("both tiers enclose the gradients of dense matrices", "[unit][property]") {
+  draw random(1);
+  std::size_t elements = 0, judged = 0;
+  for (unsigned features = 0; features < 512; features += 1) {
+    auto const of = static_cast<family>(random.whole(0, 8));
+    CAPTURE(features, static_cast<int>(of));
+    require_enclosed<float>(drawn_case<float>(random, of, features), elements, judged);
+    if (features % 4 == 0)
+      require_enclosed<problem::bf16>(drawn_case<problem::bf16>(random, of, features), elements, judged);
+  }
+  CHECK(judged > elements * 9 / 10);
+}
