@@ -13,22 +13,24 @@ inline constexpr std::size_t row_pad = 8;         ///< rows of matrices are padd
 
 constexpr std::size_t padded(std::size_t columns) noexcept { return (columns + row_pad - 1) / row_pad * row_pad; }
 
-/// sum[r][j] = Σ_c left[r][c]·right[c][j] and size[r][j] = Σ_c |left[r][c]·right[c][j]| for r < rows, j < columns.
-/// Shapes    left [rows, count] with row stride `count`; right, sum, size with row stride `columns` (padded)
+/// sum[r][j] = Σ_c left[r][c]·right[c][j] and size[r][j] = Σ_c |left[r][c]·right[c][j]|.
+/// Shapes    left [block_of_rows, count]; right [count, columns], sum and size [block_of_rows, columns], padded.
+/// Ensures   rows r < `rows`; the three behind them may be written too
 void multiply_both(double const* left, double const* right, std::size_t rows, std::size_t count, std::size_t columns,
                    double* sum, double* size);
 
-/// The sums over keys of one row of the block: in_dX, in_slope against K; bound, bound_common against |K|.
+/// What one row sums over keys, and where the sums go.
 struct key_sums {
   double const *dX, *slope, *bound, *bound_common;        ///< [keys]
   double *of_dX, *of_slope, *of_bound, *of_bound_common;  ///< [columns]
 };
-/// of_x[t] = Σ_j x[j]·k[j][t], of_bound[t] = Σ_j bound[j]·|k[j][t]|. Columns padded.
-void multiply_keys(key_sums const& sums, double const* k, std::size_t keys, std::size_t columns);
+/// of_dX[t] = Σ_j dX[j]·k[j][t] and of_slope alike; of_bound[t] = Σ_j bound[j]·|k[j][t]| and of_bound_common alike,
+/// over first ≤ j < last. Shapes    k [keys, columns], padded
+void multiply_keys(key_sums const& sums, double const* k, std::size_t first, std::size_t last, std::size_t columns);
 
-/// sum[j][t] += Σ_r weight[j][r]·x[r][t], bound[j][t] += Σ_r error[j][r]·|x[r][t]| for r < block_of_rows.
-/// Shapes    weight, error [keys, block_of_rows]; x [block_of_rows, columns], sum, bound [keys, columns], padded
-void add_rows(double const* weight, double const* error, double const* x, std::size_t keys, std::size_t columns,
-              double* sum, double* bound);
+/// sum[j][t] += Σ_r weight[j][r]·x[r][t], bound[j][t] += Σ_r error[j][r]·|x[r][t]|, over first ≤ j < last.
+/// Shapes    weight, error [keys, block_of_rows]; x [block_of_rows, columns], sum and bound [keys, columns], padded
+void add_rows(double const* weight, double const* error, double const* x, std::size_t first, std::size_t last,
+              std::size_t columns, double* sum, double* bound);
 
 }  // namespace attest::reference::gradient_detail

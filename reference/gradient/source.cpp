@@ -103,6 +103,7 @@ bool source_state<T>::sees_only_finite(std::int64_t b, std::int64_t h, std::int6
 template <class T>
 void source_state<T>::block(std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows_of_block) {
   load_rows(b, h, i0, rows_of_block);
+  first_key = keys, last_key = 0;
   multiply_both(dO_compact.data(), v_transposed.data(), rows_of_block, dv, key_stride, dO_V.data(), dO_V_size.data());
   auto const from_balls = [&](std::int64_t i) { balls.read(*p, inputs.d_o, terms, b, h, i, row); };
   auto const take = [&](machine::certified_row const& certified) {
@@ -122,8 +123,8 @@ void source_state<T>::block(std::int64_t b, std::int64_t h, std::int64_t i0, std
     }
   double* const head_K = found.heads > 1 ? sums_K.head.data() : sums_K.mid.data();
   double* const head_V = found.heads > 1 ? sums_V.head.data() : sums_V.mid.data();
-  add_rows(weight_K.data(), error_K.data(), q.data(), keys, d_stride, head_K, sums_K.bound.data());
-  add_rows(weight_V.data(), error_V.data(), dO.data(), keys, dv_stride, head_V, sums_V.bound.data());
+  add_rows(weight_K.data(), error_K.data(), q.data(), first_key, last_key, d_stride, head_K, sums_K.bound.data());
+  add_rows(weight_V.data(), error_V.data(), dO.data(), first_key, last_key, dv_stride, head_V, sums_V.bound.data());
 }
 
 /// The products of the row with dO, the lemmas, and the row's part of every sum.
@@ -200,6 +201,7 @@ void source_state<T>::add_row(std::size_t at) {
     auto const j = static_cast<std::size_t>(key.j);
     key_totals& total = totals[j];
     std::size_t const place = j * block_of_rows + at;
+    first_key = std::min(first_key, j), last_key = std::max(last_key, j + 1);
     total.live += 1, total.judged = total.judged && row.judged;
     total.weights += key.P;
     double const weight = key.weight.size();
@@ -296,9 +298,12 @@ void source_state<T>::write_dQ() {
     for (std::size_t t = 0; t < d; ++t) to[t] = {0, 0, none ? 0 : infinity, kinds.row, none};
     return;
   }
+  auto const real = row.keys.size() - (row.has_sink ? 1 : 0);
+  std::size_t const row_first = real > 0 ? static_cast<std::size_t>(row.keys.front().j) : 0;
+  std::size_t const row_last = real > 0 ? static_cast<std::size_t>(row.keys[real - 1].j) + 1 : 0;
   multiply_keys({row_dX.data(), row_slope.data(), row_bound.data(), row_common.data(), sum_dX.data(), sum_slope.data(),
                  sum_bound.data(), sum_common.data()},
-                k.data(), keys, d_stride);
+                k.data(), row_first, row_last, d_stride);
   double const n = row.n(), omega = terms.forward.format.omega, above_one = terms.scale_or_one;
   double const slack = 1 + (16 * n + 8 * terms.d + 1024) * 0x1p-53, scale = terms.scale_upper;
   auto const path = path_of_dX(terms, n, found.keys, terms.backward.part_keys);

@@ -71,6 +71,7 @@ struct source_state {
   std::vector<double> row_dX, row_slope, row_bound, row_common;  // [keys]
   std::vector<double> sum_dX, sum_slope, sum_bound, sum_common;  // [columns]
   std::array<bool, block_of_rows> plain{};
+  std::size_t first_key = 0, last_key = 0;  ///< of the keys with a weight in the block: first ≤ j < last
   gradient_row row;
   // Of the row in hand: the largest radius of a term of dQ over its bound, Σ(|dX_j| + e^X_j), Σ of the radii of
   // π_jg′_j, Σπ_jg′_j.
