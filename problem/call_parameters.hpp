@@ -12,19 +12,21 @@
 
 namespace attest::problem {
 
-/// The bytes of a call: one of version 1 ends before the fields of version 2.
+/// The bytes of a call: one of version 1 ends before the fields of version 2, and so on.
 inline std::size_t call_bytes(attest_call const& call) noexcept {
-  return call.abi_version < ATTEST_KERNEL_ABI_2 ? offsetof(attest_call, sink) : sizeof(attest_call);
+  return call.abi_version < ATTEST_KERNEL_ABI_2   ? offsetof(attest_call, sink)
+         : call.abi_version < ATTEST_KERNEL_ABI_3 ? offsetof(attest_call, d_out)
+                                                  : sizeof(attest_call);
 }
 
-/// A copy of a call; its fields of version 2 are 0 if the call has none. (Copying the structure itself would read on.)
+/// A copy of a call; fields of later versions than its own are 0. (Copying the structure itself would read on.)
 inline attest_call copy_of(attest_call const& call) noexcept {
   attest_call copy{};
   std::memcpy(&copy, &call, call_bytes(call));
   return copy;
 }
 
-/// The parameters of a call of either version. A NaN for the scale means the default, 1/√d.
+/// The parameters of a call of any version. A NaN for the scale means the default, 1/√d.
 inline parameters parameters_of(attest_call const& call) noexcept {
   parameters p;
   if (!std::isnan(call.scale)) p.scale = call.scale;

@@ -87,7 +87,8 @@ inline result<unpacked_call> unpack(attest_call const& call) {
   read("v", call.v, 4, unpacked.arguments.v);
   bool const second = call.abi_version >= ATTEST_KERNEL_ABI_2;  // else the structure ends after `weights`
   auto const read_optional = [&](optional_tensor const& row, DLTensor const* const& from, auto& to) {
-    if (row.version_2 && !second) return;
+    if (row.version > 1 && !second) return;
+    if (row.version > 2) return;  // a call of attention
     if (from != nullptr) read(row.name, from, row.name == "sink" && from->ndim == 1 ? 1 : row.rank, to);
   };
   visit_optional_tensors(read_optional, call, unpacked.arguments);

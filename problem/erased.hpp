@@ -26,7 +26,7 @@ struct erased_arguments : parameters {
   erased_tensor q, k, v;
   std::optional<erased_tensor> mask, bias;
   std::optional<erased_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
-      keep{};
+      keep{}, d_out{};
   log_base base = log_base::e;  ///< as arguments::base
 };
 
@@ -85,7 +85,9 @@ result<instance<T>> typed_instance(erased_arguments const& erased) {
       if (why = type_fault(row.name, *from, element_type::i32); !why) to = typed<std::int32_t const>(*from);
     } else {
       if (row.name == "bias") why = floating(row.name, from, typed_arguments.bias, typed_arguments.bias_f32);
-      else why = floating(row.name, from, typed_arguments.sink, typed_arguments.sink_f32);
+      else if (row.name == "do") {
+        if (why = type_fault(row.name, *from, type_of<T>); !why) typed_arguments.d_out = typed<T const>(*from);
+      } else why = floating(row.name, from, typed_arguments.sink, typed_arguments.sink_f32);
     }
   };
   visit_optional_tensors(read, erased, typed_arguments);

@@ -31,6 +31,7 @@ struct arguments : parameters, entry_tensors {
   std::optional<tensor<float const>> sink_f32;           ///< sinks in f32, if T is not f32
   std::optional<tensor<std::uint8_t const>> block_mask;  ///< non-zero = the block is set
   std::optional<tensor<std::uint8_t const>> keep;        ///< non-zero = dropout keeps the weight
+  std::optional<tensor<T const>> d_out;                  ///< dO, of a backward pass
   log_base base = log_base::e;                           ///< of the exponentials of scores
 };
 
@@ -38,7 +39,7 @@ struct arguments : parameters, entry_tensors {
 /// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij. With the base 2 the scores are logarithms to the base 2, like the
 /// LSEs of parts in a merge of that base: s_ij = ln 2·(σ·(q_i·k_j) + bias_ij).
 ///
-/// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], sink [b, hq, 1, 1], block_mask [b, hq, ⌈n/block_q⌉,
+/// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], dO [b, hq, n, dv], sink [b, hq, 1, 1], block_mask [b, hq, ⌈n/block_q⌉,
 ///           ⌈m/block_k⌉]. Mask, bias and keep are [b, hq, n, m], and their broadcast axes have stride 0. n and m are
 ///           the slots of an entry: entry b has queries(b) queries and keys(b) keys. Query head h reads key-value head
 ///           h / (hq/hk).
@@ -63,6 +64,7 @@ class instance {
   constexpr bool has_sink() const noexcept { return sink_.present || sink_f32_.present; }
   constexpr view<std::uint8_t const> const& block_mask() const noexcept { return block_mask_; }
   constexpr view<std::uint8_t const> const& keep() const noexcept { return keep_; }
+  constexpr view<T const> const& d_out() const noexcept { return d_out_; }
   constexpr problem::entries const& entries() const noexcept { return entries_; }
   constexpr std::int64_t queries(std::int64_t b) const noexcept { return entries_.queries.used(b); }  ///< n_b ≤ n
   constexpr std::int64_t keys(std::int64_t b) const noexcept { return entries_.keys.used(b); }        ///< m_b ≤ m
@@ -96,6 +98,7 @@ class instance {
   view<T const> sink_{};
   view<float const> sink_f32_{};
   view<std::uint8_t const> block_mask_{}, keep_{};
+  view<T const> d_out_{};
   problem::entries entries_{};
   log_base base_ = log_base::e;
   problem::parameters parameters_{};
@@ -233,6 +236,14 @@ constexpr result<instance<T>> instance<T>::make(arguments<T> const& unchecked) {
     take(broadcast("block_mask", *unchecked.block_mask,
                    {s.b, s.hq, blocks(s.n, unchecked.block_q), blocks(s.m, unchecked.block_k)}, validated.rank_, 2),
          validated.block_mask_);
+  }
+  if (usable("do", unchecked.d_out)) {
+    layout const expected = rows_layout(validated, s.dv), &found = unchecked.d_out->layout;
+    if (found.rank != expected.rank || found.shape != expected.shape)
+      return fault(error_code::bad_shape, "do",
+                   "shape is " + checks::text(found) + ", expected " + checks::text(expected) + ", the shape of o");
+    validated.d_out_ = lifted(*unchecked.d_out);
+    validated.d_out_.shape = {s.b, s.hq, s.n, s.dv}, validated.d_out_.map = validated.entries_.queries.map;
   }
   if (why) return *std::move(why);
 

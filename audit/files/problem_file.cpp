@@ -94,6 +94,14 @@ result<problem_file_entry> merge_entry(std::string const& prefix, tensor_group c
   return problem_file_entry{.prefix = prefix, .problem = std::move(problem).value()};
 }
 
+/// The problem of a backward pass whose kernel was handed these O and LSE.
+owned_problem with_handed(owned_problem const& problem, owned_outputs& forward) {
+  if (!forward.o && !forward.lse) return problem;
+  problem_draft draft = problem.draft();
+  draft.handed_o = std::exchange(forward.o, std::nullopt), draft.handed_lse = std::exchange(forward.lse, std::nullopt);
+  return owned_problem::of_valid(std::move(draft));
+}
+
 std::string quoted_list(std::vector<std::string> const& names) {
   std::string written;
   for (std::size_t i = 0; i < names.size() && i < 8; ++i) written += (i ? ", '" : "'") + names[i] + "'";
@@ -126,6 +134,10 @@ result<problem_draft> draft_of(problem::operator_row const& of, std::string cons
     else if (!pool && !packed) *rows = from_order(in.rows, std::move(*rows));
     else if (pool && in.pools == pool_order::nhd && rows->layout.rank == 4) *rows = with_swapped_axes(std::move(*rows));
   }
+  if (draft.d_out)
+    draft.d_out = !draft.q_offsets             ? from_order(in.rows, *std::move(draft.d_out))
+                  : in.rows == axis_order::thd ? from_thd(*std::move(draft.d_out))
+                                               : *std::move(draft.d_out);
   if (!of.does_take("v")) draft.read_no_values();
   return draft;
 }
@@ -255,7 +267,7 @@ dropped_outputs drop_outputs(safetensors_file& file, operator_table table) {
     problem::operator_row const* const of = operator_of(tensors, table);
     if (!of) continue;
     for (std::string_view const role : problem::output_names)
-      if (!of->does_take(role))
+      if (!of->does_take(role) && !(problem::output_named(role) && of->is_handed(*problem::output_named(role))))
         dropped.outputs += static_cast<std::int64_t>(file.tensors.erase(prefixed(prefix, role)));
     dropped.statuses += static_cast<std::int64_t>(file.metadata.erase(prefixed(prefix, status)));
   }
@@ -274,6 +286,7 @@ result<problem_file> with_outputs(problem_file inputs, safetensors_file const& o
       if (auto const type = floating_type(tensors.find("o")->second->dtype);
           type && !answer_fault(at->name_of("o"), at->problem.type(), *type))
         at->problem = owned_problem::of_valid(answered_in(at->problem, *type));
+    if (!at->problem.draft().of->handed.empty()) at->problem = with_handed(at->problem, at->outputs);
     read_outputs(tensors, *at);
   }
   for (auto const& [key, value] : outputs.metadata) {

@@ -90,12 +90,19 @@ result<std::vector<std::byte>> problem_file_bytes(std::span<problem_file_entry c
     add_rows("q", draft.q, q_packed, false);
     add_rows("k", draft.k, k_packed, paged);
     if (draft.of->does_take("v")) add_rows("v", draft.v, k_packed, paged);
-    draft.each_optional(
-        [&](problem::optional_tensor const& row, owned_tensor const& tensor) { add(row.name, tensor); });
-    if (entry.outputs.o) add_rows("o", *entry.outputs.o, q_packed, false);
-    if (entry.outputs.lse)
-      q_packed&& by_token ? add("lse", as_thd(*entry.outputs.lse)) : add("lse", *entry.outputs.lse);
+    draft.each_optional([&](problem::optional_tensor const& row, owned_tensor const& tensor) {
+      row.name == "do" ? add_rows(row.name, tensor, q_packed, false) : add(row.name, tensor);
+    });
+    auto const &o = entry.outputs.o ? entry.outputs.o : draft.handed_o,
+               &lse = entry.outputs.lse ? entry.outputs.lse : draft.handed_lse;
+    if (o) add_rows("o", *o, q_packed, false);
+    if (lse) q_packed&& by_token ? add("lse", as_thd(*lse)) : add("lse", *lse);
     if (entry.outputs.weights) add("weights", *entry.outputs.weights);
+    if (entry.outputs.dq) add_rows("dq", *entry.outputs.dq, q_packed, false);
+    if (entry.outputs.dk) add_rows("dk", *entry.outputs.dk, k_packed, false);
+    if (entry.outputs.dv) add_rows("dv", *entry.outputs.dv, k_packed, false);
+    if (entry.outputs.dbias) add("dbias", *entry.outputs.dbias);
+    if (entry.outputs.dsink) add("dsink", *entry.outputs.dsink);
     if (!unique) return error{error_code::bad_value, printable(entry.prefix), "two problems have this prefix"};
     write_parameters(draft, entry.prefix, metadata);
     if (has_order) metadata[entry.name_of(layout_key)] = axis_orders[static_cast<std::size_t>(entry.order)];

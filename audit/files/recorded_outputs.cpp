@@ -13,6 +13,7 @@
 #include "audit/files/file_tensor.hpp"
 #include "audit/files/merge_file.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
 #include "audit/tensors/merge_form.hpp"
 
 namespace attest::audit {
@@ -36,10 +37,17 @@ owned_tensor answer_of_merge(owned_tensor found, output_kind kind, owned_problem
   return is_o && found.type == merge.draft().merge->answer ? converted(found, merge.type()) : found;
 }
 
+/// Is it O, or the gradient of q, k or v? Their axes have the order of q, k and v.
+constexpr bool has_rows_of_vectors(output_kind kind) noexcept {
+  return kind == output_kind::o || kind == output_kind::dq || kind == output_kind::dk || kind == output_kind::dv;
+}
+
 /// An output in the order of the file, as the judge reads it: compact, of the shape of problem::rows_layout.
 owned_tensor in_order_of_call(owned_tensor found, output_kind kind, problem_file_entry const& entry) {
   if (entry.problem.draft().merge) return answer_of_merge(std::move(found), kind, entry.problem);
-  bool const packed = entry.problem.draft().q_offsets.has_value(), is_o = kind == output_kind::o;
+  problem_draft const& draft = entry.problem.draft();
+  bool const of_keys = kind == output_kind::dk || kind == output_kind::dv;
+  bool const packed = (of_keys ? draft.k_offsets : draft.q_offsets).has_value(), is_o = has_rows_of_vectors(kind);
   if (entry.order == axis_order::thd && packed && is_o && found.layout.rank == 3)
     return compacted(from_thd(std::move(found)));
   if (entry.order == axis_order::thd && packed && kind == output_kind::lse && found.layout.rank == 2) {
@@ -52,8 +60,29 @@ owned_tensor in_order_of_call(owned_tensor found, output_kind kind, problem_file
   return found;
 }
 
+/// Why `found` cannot be the gradient of that input. Returns nothing if it can.
+std::optional<error> gradient_fault(owned_problem const& problem, output_kind kind, owned_tensor const& found) {
+  char const *const name = name_of(kind), *const of = name + 1;
+  if (!input_of(problem.draft(), kind))
+    return error{problem::error_code::missing, name, fmt::format("there is no {} whose gradient it could be", of)};
+  auto const expected = zero_gradient(problem, kind);
+  if (!expected)
+    return error{problem::error_code::unsupported, name,
+                 fmt::format("{} is a pool of pages, which has no gradient here", of)};
+  if (found.type != expected->type)
+    return error{problem::error_code::bad_type, name,
+                 fmt::format("dtype is {}, and {} has {}", problem::row_of(found.type).dtype, of,
+                             problem::row_of(expected->type).dtype)};
+  if (found.layout.rank != expected->layout.rank || found.layout.shape != expected->layout.shape)
+    return error{problem::error_code::bad_shape, name,
+                 fmt::format("shape is {}, and {} has {}", problem::checks::text(found.layout), of,
+                             problem::checks::text(expected->layout))};
+  return std::nullopt;
+}
+
 /// Why `found` cannot be this output of the problem. Returns nothing if it can.
 std::optional<error> output_fault(owned_problem const& problem, output_kind kind, owned_tensor const& found) {
+  if (problem::is_gradient(kind)) return gradient_fault(problem, kind, found);
   return std::visit(
       [&]<class T>(problem::instance<T> const& instance) -> std::optional<error> {
         // Validation needs an o. The other outputs are validated together with this one, whose data is not read.
@@ -110,7 +139,8 @@ void read_output(output_kind kind, tensor_group const& from, problem_file_entry&
   if (draft.merge && kind == output_kind::o)
     if (auto why = answer_fault(entry.name_of(role), entry.problem.type(), tensor.value().type))
       return unusable(std::move(why)->reason);
-  if (!draft.of->does_give(kind)) return unusable(fmt::format("{} has no {}", draft.of->one, role));
+  if (!draft.of->does_give(kind) && !draft.of->is_handed(kind))
+    return unusable(fmt::format("{} has no {}", draft.of->one, role));
   if (draft.merge) {
     auto const& [rank, shape, stride] = tensor.value().layout;
     std::span const found(shape.data(), static_cast<std::size_t>(rank));
@@ -118,13 +148,16 @@ void read_output(output_kind kind, tensor_group const& from, problem_file_entry&
       return unusable(fmt::format("shape is [{}], expected [{}]", fmt::join(found, ", "), fmt::join(expected, ", ")));
   }
   int const rank = tensor.value().layout.rank;
-  bool const has_order = kind == output_kind::o && !draft.merge && rank >= 3 && entry.problem.rank() == rank &&
+  bool const has_order = has_rows_of_vectors(kind) && !draft.merge && rank >= 3 && entry.problem.rank() == rank &&
                          (entry.order == axis_order::bhnd || entry.order == axis_order::bnhd) && !draft.q_offsets;
   tensor = in_order_of_call(std::move(tensor).value(), kind, entry);
   auto const why = output_fault(entry.problem, kind, tensor.value());
   if (!why) {
     to = std::move(tensor).value();
-    if (!draft.is_dense()) entry.outputs.padding[static_cast<std::size_t>(kind)] = clear_padding(entry.problem, *to);
+    if (!draft.is_dense())
+      entry.outputs.padding[static_cast<std::size_t>(kind)] = problem::is_gradient(kind)
+                                                                  ? clear_gradient_padding(entry.problem, kind, *to)
+                                                                  : clear_padding(entry.problem, *to);
     return;
   }
   unusable(why->reason + remedy_of(kind, entry.problem, tensor.value()));

@@ -13,6 +13,7 @@
 #include "audit/isolation/memory_file.hpp"
 #include "audit/isolation/merge_memory.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
 
 namespace attest::audit {
 namespace {
@@ -117,10 +118,13 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   planned.begin_ = from.memory;
   planned.memory_bytes_ = page_bytes();  // the first page of all holds the crash note
 
+  bool const packed = inputs.q_offsets.has_value();
+  std::int64_t const entries = packed ? 1 : s.b, queries = packed ? inputs.q.layout.shape[2] : s.n;
   auto const where = form.unaligned ? placement::unaligned : request.placement;
   std::optional<error> why;
   auto const input = [&](runner::tensor_index index, call_tensor which, owned_tensor const& tensor) {
-    auto const usual = descriptor_layout(tensor.layout, problem.rank());
+    auto const usual = which == call_tensor::lse ? layout::compact({entries, s.hq, queries})
+                                                 : descriptor_layout(tensor.layout, problem.rank());
     auto const strided = formed(usual, which, form);
     if (!why)
       why = strided ? planned.add(index, placed_tensor::of_input(tensor, usual, *strided), where, limits)
@@ -149,20 +153,28 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
   problem::visit_optional_tensors(
       [&](problem::optional_tensor const& row, std::optional<owned_tensor> const& tensor, runner::tensor_index index) {
         if (!tensor || (merge && index != runner::bias)) return;
-        call_tensor const which = index == runner::mask   ? call_tensor::mask
-                                  : index == runner::bias ? call_tensor::bias
-                                  : index == runner::keep ? call_tensor::keep
-                                                          : call_tensor::beside;
+        call_tensor const which = index == runner::mask    ? call_tensor::mask
+                                  : index == runner::bias  ? call_tensor::bias
+                                  : index == runner::keep  ? call_tensor::keep
+                                  : index == runner::d_out ? call_tensor::q
+                                                           : call_tensor::beside;
         if (row.rank == 4) return input(index, which, *tensor);
         if (!why)
           why = planned.add(index, placed_tensor::of_input(*tensor, tensor->layout, tensor->layout), where, limits);
       },
       inputs, runner::optional_slots{});
   auto const type = problem.type();
-  bool const packed = inputs.q_offsets.has_value();
-  std::int64_t const entries = packed ? 1 : s.b, queries = packed ? inputs.q.layout.shape[2] : s.n;
+  if (inputs.handed_o) input(runner::out, call_tensor::o, *inputs.handed_o);
+  if (inputs.handed_lse) input(runner::lse, call_tensor::lse, *inputs.handed_lse);
+  for (output_kind const kind : of.gives) {
+    auto const gradient = problem::is_gradient(kind) ? zero_gradient(problem, kind) : std::nullopt;
+    if (!gradient) continue;
+    bool const is_sink = kind == output_kind::dsink, moves = kind != output_kind::dbias && !is_sink;
+    output(runner::output_slots[static_cast<std::size_t>(kind)], moves ? call_tensor::o : call_tensor::beside,
+           gradient->type, is_sink ? gradient->layout : descriptor_layout(gradient->layout, problem.rank()));
+  }
   auto const wanted = [&](output_kind which, bool asked) {
-    return which == of.gives.front() || (asked && of.does_give(which));
+    return of.does_give(which) && (which == of.gives.front() || asked);
   };
   if (wanted(output_kind::o, true))
     output(runner::out, call_tensor::o, type, layout::compact({entries, s.hq, queries, s.dv}));

@@ -9,6 +9,7 @@
 #include "audit/isolation/memory_file.hpp"
 #include "audit/isolation/merge_memory.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
 
 namespace attest::audit {
 namespace {
@@ -38,6 +39,12 @@ std::size_t changed_elements(std::byte const* before, std::byte const* after, st
                      : changed_elements<std::uint64_t>(before, after, elements);
 }
 
+/// The output in this slot. Requires a slot of an output
+output_kind kind_of(std::size_t slot) {
+  auto const at = std::ranges::find(runner::output_slots, slot);
+  return output_kinds[static_cast<std::size_t>(at - std::begin(runner::output_slots))];
+}
+
 }  // namespace
 
 /// The elements of an output, compact. Restores their bytes in `after`; bytes that still differ lie outside the rows.
@@ -47,9 +54,13 @@ owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> be
                                 written_elements& written, padding_found& padding) const {
   auto const& tensor = regions_[index]->tensor;
   auto const elements = tensor.row_elements(), row_bytes = elements * tensor.element();
+  output_kind const kind = kind_of(index);
+  bool const is_gradient = problem::is_gradient(kind);
   layout const rows = std::visit(
       [&](auto const& p) {
-        return index == runner::lse ? problem::rows_layout(p) : problem::rows_layout(p, tensor.strided().shape[3]);
+        return is_gradient            ? zero_gradient(problem_, kind)->layout
+               : index == runner::lse ? problem::rows_layout(p)
+                                      : problem::rows_layout(p, tensor.strided().shape[3]);
       },
       problem_.instance());
   owned_tensor compact{tensor.type(), rows, {}};
@@ -65,12 +76,17 @@ owned_tensor call_memory::taken(std::size_t index, std::span<std::byte const> be
     std::memcpy(row, before.data() + at, row_bytes);
   });
   owned_tensor was{compact.type, compact.layout, std::move(unwritten)};
-  padding = clear_padding(problem_, compact, was.bytes);
-  clear_padding(problem_, was);
+  auto const clear = [&](owned_tensor& output, std::span<std::byte const> earlier) {
+    return is_gradient ? clear_gradient_padding(problem_, kind, output, earlier)
+                       : clear_padding(problem_, output, earlier);
+  };
+  padding = clear(compact, was.bytes);
+  clear(was, {});
   written.of_queries = changed_elements(was.bytes.data(), compact.bytes.data(), compact.bytes.size() / tensor.element(),
                                         tensor.element());
-  written.expected =
-      static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) * (index == runner::lse ? 1 : elements);
+  written.expected = is_gradient ? answered_elements(problem_, kind, compact)
+                                 : static_cast<std::size_t>(queries_of(problem_) * problem_.size().hq) *
+                                       (index == runner::lse ? 1 : elements);
   return compact;
 }
 
@@ -127,7 +143,7 @@ std::optional<error> call_memory::read_back(int memory, call_outcome outcome, ow
       if (outcome == call_outcome::unsupported && written.all != 0)
         broken.push_back({promise::untouched_outputs, name,
                           fmt::format("answers UNSUPPORTED but writes {} elements of {}", written.all, name)});
-      output_kind const kind = output_kinds[i - runner::out];
+      output_kind const kind = kind_of(i);
       found.of(kind) = std::move(compact);
       found.padding[static_cast<std::size_t>(kind)] = padding;
     }

@@ -111,7 +111,7 @@ class explanation {
     add("it reads head {} of K and V; {}", reference::key_head(s, at_[1]), parameters_text(from_.problem.draft()));
     add("{}{}", from_.problem.draft().mask ? ", masked" : "", from_.problem.draft().bias ? ", biased" : "");
     from_.problem.draft().each_optional([&](problem::optional_tensor const& row, owned_tensor const&) {
-      if (row.version_2) add(", with {}", row.name);
+      if (row.version > 1) add(", with {}", row.name);
     });
     add("\n");
     if (p_.has_sink())

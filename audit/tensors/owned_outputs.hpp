@@ -25,17 +25,29 @@ struct padding_found {
 };
 
 struct owned_outputs {
-  std::optional<owned_tensor> o{}, lse{}, weights{};
+  std::optional<owned_tensor> o{}, lse{}, weights{}, dq{}, dk{}, dv{}, dbias{}, dsink{};
   std::array<padding_found, output_names.size()> padding{};  ///< by output_kind
 
   std::optional<owned_tensor>& of(output_kind which) noexcept {
-    return which == output_kind::o ? o : which == output_kind::lse ? lse : weights;
+    switch (which) {
+      case output_kind::o: return o;
+      case output_kind::lse: return lse;
+      case output_kind::weights: return weights;
+      case output_kind::dq: return dq;
+      case output_kind::dk: return dk;
+      case output_kind::dv: return dv;
+      case output_kind::dbias: return dbias;
+      case output_kind::dsink: break;
+    }
+    return dsink;
   }
   std::optional<owned_tensor> const& of(output_kind which) const noexcept {
     return const_cast<owned_outputs&>(*this).of(which);
   }
 
-  bool empty() const noexcept { return !o && !lse && !weights; }
+  bool empty() const noexcept {
+    return std::ranges::none_of(output_kinds, [&](output_kind which) { return of(which).has_value(); });
+  }
 };
 
 /// Do both have the same outputs, with the same bytes?
@@ -46,7 +58,7 @@ inline bool same_bits(owned_outputs const& a, owned_outputs const& b) {
   });
 }
 
-/// The optional outputs that a call asks for.
+/// The optional outputs that a call of attention or of a merge asks for. A backward pass is asked for all gradients.
 struct asked_outputs {
   bool lse = true, weights = true;
 };

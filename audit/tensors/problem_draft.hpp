@@ -15,7 +15,10 @@ struct problem_draft : problem::parameters {
   owned_tensor q, k, v;
   std::optional<owned_tensor> mask{}, bias{};
   std::optional<owned_tensor> sink{}, q_lengths{}, k_lengths{}, q_offsets{}, k_offsets{}, block_table{}, block_mask{},
-      keep{};
+      keep{}, d_out{};
+  /// O and LSE of the forward pass that a backward kernel is handed, of the shapes of problem::rows_layout. None: the
+  /// kernel forms what it needs of them itself.
+  std::optional<owned_tensor> handed_o{}, handed_lse{};
   problem::operator_row const* of = &problem::attention;  ///< the operator; the row outlives the draft
   std::optional<merge_form> merge{};                      ///< given exactly if the operator takes parts
 
@@ -48,7 +51,7 @@ struct problem_draft : problem::parameters {
   bool is_of_version_1() const {
     bool version_1 = of->name == problem::attention.name;
     each_optional(
-        [&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && !row.version_2; });
+        [&](problem::optional_tensor const& row, owned_tensor const&) { version_1 = version_1 && row.version == 1; });
     problem::visit_parameters(*this, [&](auto const& parameter, auto const& value) {
       version_1 = version_1 && (!parameter.later || value == parameter.neutral);
     });

@@ -102,6 +102,7 @@ std::optional<owned_problem> sliced(owned_problem const& whole, selection const&
   draft.q = gathered(from.q, {&chosen.b, &heads, &chosen.n, &chosen.d}, false);
   draft.k = gathered(from.k, {&chosen.b, &chosen.hk, &chosen.m, &chosen.d}, false);
   draft.v = gathered(from.v, {&chosen.b, &chosen.hk, &chosen.m, &chosen.dv}, false);
+  if (from.d_out) draft.d_out = gathered(*from.d_out, {&chosen.b, &heads, &chosen.n, &chosen.dv}, false);
   for (auto const optional : {&problem_draft::mask, &problem_draft::bias, &problem_draft::keep}) {
     auto const& tensor = from.*optional;
     if (!tensor) continue;

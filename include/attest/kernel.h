@@ -22,6 +22,11 @@
  * the table that no key needs. It does not read mask, bias, keep and block_mask there either. Where q is packed, lse
  * may have any last stride. A call without any of these has abi_version 1.
  *
+ * Version 3 is the backward pass, attest_attention_backward: the gradients of sum(dO * O) with respect to q, k, v, the
+ * bias and the sinks. out and lse are inputs then: the O and the natural LSE of the forward pass, of which a kernel reads
+ * what it needs; weights is NULL. Rows behind an entry's queries and keys are no part of the gradients; a pool of pages
+ * has none. The gradient of a key that no query sees is 0. NULL among d_q ... d_sink: it is not asked for.
+ *
  * Calls from several threads at the same time: version 1 promises nothing about them. `attest audit` makes such calls
  * and reports what is wrong in them as an observation; --require-concurrent-calls makes it a finding. */
 #ifndef ATTEST_KERNEL_H
@@ -35,6 +40,8 @@
 #define ATTEST_KERNEL_ABI 1
 /* The version of calls that set a field behind `weights`. A kernel of version 2 answers both. */
 #define ATTEST_KERNEL_ABI_2 2
+/* The version of backward calls, which only attest_attention_backward gets. */
+#define ATTEST_KERNEL_ABI_3 3
 
 #if defined(_WIN32)
 #define ATTEST_EXPORT __declspec(dllexport)
@@ -53,7 +60,7 @@ extern "C" {
 #endif
 
 typedef struct attest_call {
-  uint32_t abi_version;          /* ATTEST_KERNEL_ABI or ATTEST_KERNEL_ABI_2 */
+  uint32_t abi_version;          /* ATTEST_KERNEL_ABI or ATTEST_KERNEL_ABI_2; ATTEST_KERNEL_ABI_3 of a backward pass */
   int32_t threads;               /* threads the kernel may use; 0 = its own choice */
   DLTensor const *q, *k, *v;     /* [b,hq,n,d] [b,hk,m,d] [b,hk,m,dv] */
   DLTensor const* mask;          /* NULL or uint8 [b|1,hq|1,n|1,m]; nonzero = attend */
@@ -78,6 +85,10 @@ typedef struct attest_call {
   int32_t block_q, block_k;                    /* queries and keys of a block; 0 = no block_mask */
   int32_t align;                               /* 0: diagonal as given; 1: + (keys - queries) of each entry */
   int32_t reserved;                            /* 0 */
+  /* Version 3. */
+  DLTensor const* d_out;         /* [b,hq,n,dv], with strides of its own */
+  DLTensor *d_q, *d_k, *d_v;     /* the shapes and types of q, k, v */
+  DLTensor *d_bias, *d_sink;     /* NULL or the shapes and types of bias and sink */
 } attest_call;
 
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;
@@ -103,6 +114,9 @@ ATTEST_EXPORT attest_status attest_attention(attest_call const* call) ATTEST_NOE
 
 /* Optional: the merge of partial results. */
 ATTEST_EXPORT attest_status attest_merge(attest_merge_call const* call) ATTEST_NOEXCEPT;
+
+/* Optional: the backward pass. */
+ATTEST_EXPORT attest_status attest_attention_backward(attest_call const* call) ATTEST_NOEXCEPT;
 
 /* Optional: a name for reports. */
 ATTEST_EXPORT const char* attest_kernel_name(void) ATTEST_NOEXCEPT;

@@ -50,6 +50,7 @@ bool is_bare(call_form const& form) noexcept {
 }
 
 std::optional<call_form> form_of(problem_draft const& p) {
+  if (p.d_out) return std::nullopt;
   if (p.q.layout.rank != 4 || p.merge) return std::nullopt;
   auto const &q = p.q.layout.shape, &k = p.k.layout.shape;
   call_form form{.size = {q[0], q[1], k[1], q[2], k[2], q[3], p.v.layout.shape[3]}, .scale = p.scale};

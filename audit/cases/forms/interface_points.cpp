@@ -84,13 +84,14 @@ struct optional_members {
          q_lengths = &problem_draft::q_lengths, k_lengths = &problem_draft::k_lengths,
          q_offsets = &problem_draft::q_offsets, k_offsets = &problem_draft::k_offsets,
          block_table = &problem_draft::block_table, block_mask = &problem_draft::block_mask,
-         keep = &problem_draft::keep;
+         keep = &problem_draft::keep, d_out = &problem_draft::d_out;
 };
 
 /// Which axes of [b, hq, n, m] an optional tensor has, and its type.
 void add_optional(points& to, problem::element_type type) {
   problem::visit_optional_tensors(
       [&](problem::optional_tensor const& row, auto member) {
+        if (row.version > 2) return;  // of a backward pass
         std::string const field(row.name);
         to.push_back({field, "given", [=](call_view const& c) { return (c.p.*member).has_value(); }});
         if (row.is_floating() && type != problem::element_type::f32)

@@ -98,26 +98,30 @@ inline void describe(call_message const& message, std::byte* range, descriptors&
   auto const present = [&](tensor_index i) { return message.slots[i].present ? &to.tensors[i] : nullptr; };
   auto& call = to.call;
   auto const& p = message.parameters;
-  bool second = p.align != 0 || p.dropout != 0 || p.block_q != 0 || p.block_k != 0;
+  int version =
+      p.align != 0 || p.dropout != 0 || p.block_q != 0 || p.block_k != 0 ? ATTEST_KERNEL_ABI_2 : ATTEST_KERNEL_ABI;
   problem::visit_optional_tensors(
       [&](problem::optional_tensor const& row, tensor_index i) {
-        second = second || (row.version_2 && message.slots[i].present != 0);
+        if (row.version > version && message.slots[i].present != 0) version = row.version;
       },
       optional_slots{});
-  call.abi_version = second ? ATTEST_KERNEL_ABI_2 : ATTEST_KERNEL_ABI;
+  call.abi_version = static_cast<std::uint32_t>(version);
   call.threads = message.threads;
   call.q = present(q);
   call.k = present(k);
   call.v = present(v);
   problem::visit_optional_tensors(
       [&](problem::optional_tensor const& row, DLTensor const*& field, tensor_index i) {
-        if (second || !row.version_2) field = present(i);
+        if (row.version <= version) field = present(i);
       },
       call, optional_slots{});
   problem::set_parameters(call, message.parameters);
   call.out = present(out);
   call.lse = present(lse);
   call.weights = present(weights);
+  if (version < ATTEST_KERNEL_ABI_3) return;
+  call.d_q = present(d_q), call.d_k = present(d_k), call.d_v = present(d_v);
+  call.d_bias = present(d_bias), call.d_sink = present(d_sink);
 }
 
 /// A sum over the pages that the kernel may write. If one word changes, the sum changes: each step is one to one in the
@@ -143,6 +147,7 @@ inline thread_local reply_message* saying_for = nullptr;
 class call_group {
  public:
   void merges_with(merge_function merge) noexcept { merge_ = merge; }
+  void differentiates_with(kernel_function backward) noexcept { backward_ = backward; }
 
   /// Makes the calls, whose tensors lie in the shared `memory`, and writes their replies.
   /// Requires  1 ≤ count ≤ most_together
@@ -246,13 +251,17 @@ class call_group {
     auto const control = control_bits();
     double const start = now();
     saying_for = replies_ + at;
-    replies_[at].status = static_cast<std::int32_t>(messages_[at].merge.asked == 0 ? kernel_(calls_[at])
-                                                    : is_merge() && merge_         ? merge_(&merged_.call)
-                                                                                   : ATTEST_UNSUPPORTED);
+    replies_[at].status = static_cast<std::int32_t>(answer_of(at));
     double const end = now();
     if (control_bits() != control) replies_[at].environment_changed = 1;
     restore(environment);
     replies_[at].seconds += end - start;
+  }
+
+  attest_status answer_of(std::uint32_t at) noexcept {
+    if (messages_[at].merge.asked != 0) return is_merge() && merge_ ? merge_(&merged_.call) : ATTEST_UNSUPPORTED;
+    if (messages_[at].slots[d_out].present == 0) return kernel_(calls_[at]);
+    return backward_ ? backward_(calls_[at]) : ATTEST_UNSUPPORTED;
   }
 
   bool is_merge() const noexcept {
@@ -260,6 +269,7 @@ class call_group {
   }
 
   merge_function merge_ = nullptr;
+  kernel_function backward_ = nullptr;
   merge_descriptors merged_{}, merged_before_{};
   call_message const* messages_ = nullptr;
   reply_message* replies_ = nullptr;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cfenv>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -54,15 +55,17 @@ std::uint64_t largest_range() noexcept {
   _exit(0);
 }
 
-/// The name of the function for merges of a kernel: attest_merge for attest_attention, else SYMBOL_merge.
-struct merge_symbol {
-  explicit merge_symbol(char const* symbol) noexcept {
+/// The name of a function beside the kernel's: attest_merge beside attest_attention, and SYMBOL_merge beside SYMBOL.
+struct symbol_beside {
+  symbol_beside(char const* symbol, problem::operator_row const& of) noexcept {
     bool const usual = std::strcmp(symbol, problem::attention.symbol) == 0;
-    std::strncpy(text, usual ? problem::merge.symbol : symbol, sizeof text - sizeof "_merge");
-    if (!usual) std::strcat(text, "_merge");
+    if (usual) std::strncpy(text, of.symbol, sizeof text - 1);
+    else std::snprintf(text, sizeof text, "%s_%.*s", symbol, static_cast<int>(of.name.size()), of.name.data());
   }
   char text[256]{};
 };
+
+attest_status unsupported(attest_call const*) noexcept { return ATTEST_UNSUPPORTED; }
 
 /// Loads the library, sends the greeting, and serves calls until the parent has ended.
 [[noreturn]] void serve(char const* library, char const* symbol) noexcept {
@@ -83,7 +86,10 @@ struct merge_symbol {
   auto const control = control_bits();
   void* const loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
   if (!loaded) greet(greeting::not_loaded, dlerror());
-  auto* const kernel = reinterpret_cast<kernel_function>(dlsym(loaded, symbol));
+  auto* kernel = reinterpret_cast<kernel_function>(dlsym(loaded, symbol));
+  auto* const backward =
+      reinterpret_cast<kernel_function>(dlsym(loaded, symbol_beside(symbol, problem::backward).text));
+  if (!kernel && backward) kernel = unsupported;  // a backward pass by itself
   if (!kernel) greet(greeting::no_symbol, nullptr);
   auto* const name = reinterpret_cast<char const* (*)()>(dlsym(loaded, "attest_kernel_name"));
   char const* const text = name ? name() : nullptr;
@@ -92,7 +98,8 @@ struct merge_symbol {
   greet(greeting::ready, text);
 
   static answering requests;
-  requests.merges_with(reinterpret_cast<merge_function>(dlsym(loaded, merge_symbol(symbol).text)));
+  requests.merges_with(reinterpret_cast<merge_function>(dlsym(loaded, symbol_beside(symbol, problem::merge).text)));
+  requests.differentiates_with(backward);
   while (requests.answer(channel_descriptor, memory_descriptor, kernel)) continue;
   _exit(0);
 }

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t hello_magic = 0x6F4C4C48, call_magic = 0x4C4C4143
                                no_memory_magic = 0x4D454D4E, no_range_magic = 0x474E524E, no_thread_magic = 0x5248544E,
                                crash_magic = 0x48535243;
 
-/// The tensors of a call, in the order of call_message::slots. The outputs stand in the order of problem::output_kinds.
+/// The tensors of a call, in the order of call_message::slots. In a backward pass, out and lse are inputs.
 enum tensor_index : std::uint32_t {
   q,
   k,
@@ -46,16 +46,26 @@ enum tensor_index : std::uint32_t {
   block_table,
   block_mask,
   keep,  // version 2 of the interface
+  d_out,
+  d_q,
+  d_k,
+  d_v,
+  d_bias,
+  d_sink,  // version 3
   slot_count
 };
 inline constexpr char const* slot_names[slot_count] = {
     "q",    "k",         "v",         "mask",      "bias",      "o",           "lse",        "weights",
-    "sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep"};
+    "sink", "q_lengths", "k_lengths", "q_offsets", "k_offsets", "block_table", "block_mask", "keep",
+    "do",   "dq",        "dk",        "dv",        "dbias",     "dsink"};
+/// The slot of each output, by problem::output_kind.
+inline constexpr tensor_index output_slots[] = {out, lse, weights, d_q, d_k, d_v, d_bias, d_sink};
 /// The slot of each optional input, under the names of problem::optional_tensor.
 struct optional_slots {
   tensor_index mask = runner::mask, bias = runner::bias, sink = runner::sink, q_lengths = runner::q_lengths,
                k_lengths = runner::k_lengths, q_offsets = runner::q_offsets, k_offsets = runner::k_offsets,
-               block_table = runner::block_table, block_mask = runner::block_mask, keep = runner::keep;
+               block_table = runner::block_table, block_mask = runner::block_mask, keep = runner::keep,
+               d_out = runner::d_out;
 };
 
 /// To the runner, first: the seccomp filter, as the instructions of struct sock_filter. Only `count` of them are sent.

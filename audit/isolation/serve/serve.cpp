@@ -137,6 +137,10 @@ void attest_serve_merges(attest_server* server, attest_status (*merge)(attest_me
   server->requests.merges_with(merge);
 }
 
+void attest_serve_backward(attest_server* server, attest_status (*backward)(attest_call const*)) noexcept {
+  server->requests.differentiates_with(backward);
+}
+
 int attest_serve_next(attest_server* server, attest_status (*kernel)(attest_call const*), int milliseconds) noexcept {
   for (;;) {
     if (server->control < 0 && server->count == 0) return -1;
