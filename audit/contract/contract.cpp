@@ -4,6 +4,7 @@
 #include <iterator>
 #include <string>
 
+#include "audit/contract/gradient_presets.hpp"
 #include "audit/contract/merge_presets.hpp"
 #include "reference/bound/gamma.hpp"
 
@@ -275,6 +276,11 @@ std::vector<contract> make_contracts() {
       {"f16-ieee-ordered", "f16-ordered with " + ieee + unknown + gradual + alone, f16,
        ordered(sixteen_bit(f16, false))},
   };
+  for (contract& preset : all) {
+    bool const narrow = problem::size_of(preset.type) == 2, stores_narrow = preset.fixed.u_p > 0 && !narrow;
+    preset.gradient =
+        narrow || stores_narrow ? narrow_gradient(preset.fixed, preset.fixed.u_qk > 0) : unknown_gradient(preset.fixed);
+  }
   std::ranges::move(merge_presets(), std::back_inserter(all));
   return all;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "problem/gradient_model.hpp"
 #include "problem/instance.hpp"
 #include "problem/kernel_model.hpp"
 
@@ -68,6 +69,7 @@ struct contract {
   problem::kernel_model fixed{};
   bool builtin = false;  ///< model_for returns builtin_model, not `fixed`
   audit::conventions conventions{};
+  problem::gradient_model gradient{};  ///< how its backward pass rounds
 
   friend bool operator==(contract const&, contract const&) noexcept = default;
 };

@@ -151,4 +151,46 @@ void visit_conventions(conventions& c, Visitor& visitor) {
   fields::word(visitor, "padding_rows", c.padding_rows, {"any", "kept", "zero"});
 }
 
+/// Visits every field of problem::gradient_model by its name.
+template <class Visitor>
+void visit_gradient(problem::gradient_model& m, Visitor& visitor) {
+  using namespace fields;
+  fields::word(visitor, "weights", m.weights, {"lse", "saved", "either"});
+  whole(visitor, "k_x", m.k_x, fields::count);
+  whole(visitor, "c_l", m.c_l, fields::count);
+  visitor.number("eps", m.eps, unit);
+  visitor.number("u_lse", m.u_lse, unit);
+  visitor.number("x0", m.x0, cutoff);
+  visitor.number("u_pd", m.u_pd, unit);
+  visitor.number("omega_pd", m.omega_pd, absolute);
+  whole(visitor, "k_dp_base", m.k_dp_base, fields::count);
+  whole(visitor, "k_dp_per_dv", m.k_dp_per_dv, fields::count);
+  visitor.number("u_dp", m.u_dp, unit);
+  visitor.number("u_dps", m.u_dps, unit);
+  visitor.number("omega_dps", m.omega_dps, absolute);
+  fields::word(visitor, "delta", m.delta, {"output", "weights", "either"});
+  visitor.flag("delta_shared", m.delta_shared);
+  visitor.flag("delta_first", m.delta_first);
+  whole(visitor, "k_delta", m.k_delta, fields::count);
+  visitor.number("u_delta", m.u_delta, unit);
+  visitor.number("omega_delta", m.omega_delta, absolute);
+  whole(visitor, "k_e", m.k_e, fields::count);
+  whole(visitor, "k_ds", m.k_ds, fields::count);
+  visitor.number("u_ds", m.u_ds, unit);
+  visitor.number("omega_ds", m.omega_ds, absolute);
+  whole(visitor, "k_g", m.k_g, fields::count);
+  fields::word(visitor, "height", m.height, {"in_sequence", "block_local"});
+  visitor.count("block", m.block, some);
+  visitor.number("u_acc", m.u_acc, unit);
+  whole(visitor, "k_scale", m.k_scale, fields::count);
+  whole(visitor, "k_dv", m.k_dv, fields::count);
+  visitor.number("u_head", m.u_head, unit);
+  visitor.number("omega_head", m.omega_head, absolute);
+  visitor.count("part_keys", m.part_keys, fields::count);
+  visitor.count("part_rows", m.part_rows, fields::count);
+  visitor.number("u_grad", m.u_grad, unit);
+  visitor.number("omega_grad", m.omega_grad, absolute);
+  visitor.number("stored_limit", m.stored_limit, limit);
+}
+
 }  // namespace attest::audit

@@ -44,20 +44,22 @@ problem::result<element_type> type_at(json const& from, char const* name, std::o
 
 /// Collects the names of the fields of a struct; an object counts as one field.
 struct field_names {
-  void number(char const* name, double&, range const&) { all.emplace_back(name); }
-  void count(char const* name, std::int64_t&, range const&) { all.emplace_back(name); }
-  void flag(char const* name, bool&) { all.emplace_back(name); }
-  void word(char const* name, std::span<char const* const>, std::size_t&) { all.emplace_back(name); }
+  void number(char const* name, double&, range const&) { add(name); }
+  void count(char const* name, std::int64_t&, range const&) { add(name); }
+  void flag(char const* name, bool&) { add(name); }
+  void word(char const* name, std::span<char const* const>, std::size_t&) { add(name); }
   template <class Fields>
   void optional(Fields&& fields) {
     fields(*this);
   }
   template <class Fields>
   void object(char const* name, Fields&&) {
-    all.emplace_back(name);
+    add(name);
   }
+  void add(char const* name) { all.push_back(prefix + name); }
 
-  std::vector<std::string> all;
+  std::string prefix{};  ///< "gradient." of the fields of the gradient model
+  std::vector<std::string> all{};
 };
 
 /// The fault of the object "sources", which maps names of fields to the origins of their values.
@@ -70,6 +72,8 @@ std::optional<error> wrong_sources(json const& from) {
   field_names known;
   visit_model(any.fixed, known);
   visit_conventions(any.conventions, known);
+  known.prefix = "gradient.";
+  visit_gradient(any.gradient, known);
   for (auto const& item : sources->items()) {
     std::string const key = "sources." + printable(item.key());
     if (std::ranges::find(known.all, item.key()) == known.all.end())
@@ -155,7 +159,8 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   json const& from = parsed.value();
   if (!from.is_object())
     return error{error_code::bad_value, "", fmt::format("is {}, expected an object", kind_of(from))};
-  std::array constexpr known{"from", "name", "sentence", "input", "output", "model", "conventions", "sources"};
+  std::array constexpr known{"from",  "name",     "sentence",    "input",  "output",
+                             "model", "gradient", "conventions", "sources"};
   for (auto const& item : from.items())
     if (std::ranges::find(known, item.key()) == known.end())
       return error{error_code::bad_value, printable(item.key()),
@@ -184,6 +189,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
   auto const input = type_at(from, "input", whole ? std::nullopt : std::optional(claim.type));
   if (!input) return input.why();
   claim.type = input.value();
+  if (whole) claim.gradient = default_contract(claim.type).gradient;
   auto const output = type_at(from, "output", claim.type);
   if (!output) return output.why();
   if (output.value() != claim.type)
@@ -206,6 +212,7 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }
   field_reader outer(from, "", false);
+  outer.object("gradient", [&](field_reader& fields) { visit_gradient(claim.gradient, fields); });
   outer.object("conventions", [&](field_reader& fields) { visit_conventions(claim.conventions, fields); });
   if (outer.why) return *std::move(outer.why);
   if (auto wrong = wrong_sources(from)) return *std::move(wrong);

@@ -44,6 +44,8 @@ std::string contract_text(contract const& written, int indent) {
     field_writer model(object["model"] = json::object());
     visit_model(copy.fixed, model);
   }
+  field_writer gradient(object["gradient"] = json::object());
+  visit_gradient(copy.gradient, gradient);
   field_writer conventions(object["conventions"] = json::object());
   visit_conventions(copy.conventions, conventions);
   return object.dump(indent, ' ', false, json::error_handler_t::replace);

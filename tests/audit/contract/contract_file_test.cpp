@@ -129,6 +129,7 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
     contract drawn;
     field_drawer draw;
     visit_model(drawn.fixed, draw);
+    visit_gradient(drawn.gradient, draw);
     visit_conventions(drawn.conventions, draw);
     without_idle_fields(drawn.fixed);
     drawn.name = "drawn", drawn.sentence = "a contract";
