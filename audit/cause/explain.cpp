@@ -19,7 +19,7 @@ namespace {
 /// Is it about an element of these outputs? Other violations are about several calls, or about what O encodes.
 bool is_element_of(owned_problem const& problem, owned_outputs const& outputs, violation const& wrong) {
   auto const kind = problem::output_named(wrong.output);
-  if (!kind || !wrong.picture.empty()) return false;
+  if (!kind || problem::is_gradient(*kind) || !wrong.picture.empty()) return false;
   if (!outputs.of(*kind) || kind == output_kind::lse) return outputs.of(*kind).has_value();
   auto const& [b, h, i, at] = wrong.index;
   problem::sizes const& s = problem.size();

@@ -228,6 +228,7 @@ std::vector<input_listing> list_parts(problem_draft const& merge) {
 
 std::string not_drawn(audit_case const& kernel_case, violation const& wrong) {
   if (!problem::output_named(wrong.output)) return "it is not about an element of an output";
+  if (kernel_case.call(wrong.call).draft().d_out) return "it is about a backward pass";
   problem::sizes const& s = kernel_case.call(wrong.call).size();
   return s.m * (s.d + s.dv) > largest_row ? "the problem is too large to draw" : "";
 }

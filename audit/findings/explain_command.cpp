@@ -12,8 +12,9 @@ std::string explain_command(shrunk_finding const& of, owned_problem const& probl
                             std::string_view contract) {
   auto const& [b, h, i, at] = of.what.index;
   problem::sizes const& s = problem.size();
+  auto const kind = problem::output_named(of.what.output);
   bool const is_row = b < s.b && h < s.hq && i < s.n && (of.merged.n > 0 || i < queries_of(problem, b));
-  if (of.file.empty() || !problem::output_named(of.what.output) || !is_row) return "";
+  if (of.file.empty() || !kind || problem::is_gradient(*kind) || !is_row) return "";
   std::string const row =
       of.merged.n > 0 ? fmt::format("{},{},{}", b, h / of.merged.n, h % of.merged.n) : fmt::format("{},{},{}", b, h, i);
   return fmt::format("attest explain {} --row {}{} --contract {}", shell_word(of.file), row,

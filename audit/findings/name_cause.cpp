@@ -64,9 +64,13 @@ clock::time_point part_of(clock::time_point begun, clock::time_point until, doub
 answered_case answers_of(audit_case const& of, case_outputs const& outputs, contract const& claim) {
   answered_case answers;
   for (std::size_t const call : order_of_calls(of)) {
-    if (!outputs[call] || outputs[call]->empty() || leaves_outputs_open(of.call(call), claim)) continue;
+    if (!outputs[call] || leaves_outputs_open(of.call(call), claim)) continue;
+    owned_outputs answered = *outputs[call];  // the hypotheses are about attention
+    for (output_kind const kind : output_kinds)
+      if (problem::is_gradient(kind)) answered.of(kind).reset();
+    if (answered.empty()) continue;
     bool const sampled = of.call(call).size() == of.problem.size();
-    answers.add(of.call(call), *outputs[call], claim, sampled ? of.rows : std::vector<row_index>());
+    answers.add(of.call(call), answered, claim, sampled ? of.rows : std::vector<row_index>());
   }
   for (std::size_t n = 0; outputs[0] && n < of.further.size(); ++n) {
     further_call const& further = of.further[n];
@@ -94,7 +98,7 @@ class asking {
 
   std::optional<answered_case> answers(searched_case const& which) {
     auto const made = plan_.make(which.check, which.name, limits_);
-    if (!made || !is_tried(made->problem) || !kernel_.session()) return std::nullopt;
+    if (!made || !is_tried(made->problem) || made->problem.draft().d_out || !kernel_.session()) return std::nullopt;
     std::set<call_event> events;
     case_outputs outputs(made->further.size() + 1);
     for (std::size_t const call : order_of_calls(*made)) {

@@ -8,6 +8,7 @@
 
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/infinite_sink.hpp"
+#include "audit/judge/judge_gradients.hpp"
 #include "audit/judge/one_query.hpp"
 #include "audit/judge/outside_hypotheses.hpp"
 #include "audit/judge/padding_rows.hpp"
@@ -206,10 +207,9 @@ judgement judge_lse_of_keys(owned_problem const& problem, owned_problem const& k
   return found;
 }
 
-}  // namespace
-
-judgement judge_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                       std::span<row_index const> rows, thoroughness how) {
+/// Judges O, LSE and weights.
+judgement judge_forward(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                        std::span<row_index const> rows, thoroughness how) {
   if (claim.conventions == conventions{}) return judge(problem.instance(), outputs, claim, rows, how);
   judgement found;
   bool const excludes_sink = claim.conventions.lse_sink == conventions::log_of_sink::excluded && outputs.lse;
@@ -224,6 +224,27 @@ judgement judge_by_law(owned_problem const& problem, owned_outputs const& output
   }
   judge_padding(outputs, claim, found);
   return found;
+}
+
+/// The O and LSE that a backward pass was handed, as answers of attention, and its gradients.
+judgement judge_backward(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                         std::span<row_index const> rows, thoroughness how) {
+  owned_outputs forward, gradients;
+  for (output_kind const kind : output_kinds)
+    (problem::is_gradient(kind) ? gradients : forward).of(kind) = outputs.of(kind);
+  forward.padding = outputs.padding;
+  judgement found = judge_forward(problem, forward, claim, rows, how);
+  found.merge(unjudged(gradients));
+  if (!gradients.empty()) found.merge(judge_gradients(problem, outputs, claim, how));
+  return found;
+}
+
+}  // namespace
+
+judgement judge_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                       std::span<row_index const> rows, thoroughness how) {
+  return problem.draft().d_out ? judge_backward(problem, outputs, claim, rows, how)
+                               : judge_forward(problem, outputs, claim, rows, how);
 }
 
 }  // namespace attest::audit

@@ -1,0 +1,241 @@
+#include "audit/judge/judge_gradients.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_group.h>
+
+#include "audit/judge/element_value.hpp"
+#include "audit/judge/exact_row_judge.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/gradient_form.hpp"
+#include "reference/gradient/gradients.hpp"
+
+namespace attest::audit {
+namespace {
+
+using reference::gradient;
+using reference::gradient_element;
+using reference::gradient_index;
+using reference::gradient_verdict;
+using reference::value_kind;
+
+constexpr output_kind kind_of(gradient which) noexcept {
+  return static_cast<output_kind>(static_cast<std::size_t>(which) + static_cast<std::size_t>(output_kind::dq));
+}
+static_assert(kind_of(gradient::dq) == output_kind::dq && kind_of(gradient::dsink) == output_kind::dsink);
+
+/// One element whose verdict is open.
+struct open_element {
+  gradient_index at;
+  gradient_element truth;
+  double got;
+};
+
+/// Counts verdicts, and keeps the elements that double arithmetic leaves open.
+class gradient_tally {
+ public:
+  explicit gradient_tally(std::int64_t keys) : size_class_(size_class_of(keys)) {}
+
+  void take(gradient_index const& at, gradient_element const& truth, double got) {
+    gradient_verdict const verdict = verdict_on(truth, got);
+    if (verdict == gradient_verdict::undecided) open.push_back({at, truth, got});
+    else count(at, truth, got, verdict);
+  }
+
+  void count(gradient_index const& at, gradient_element const& truth, double got, gradient_verdict verdict) {
+    output_kind const kind = kind_of(at.which);
+    if (verdict == gradient_verdict::not_judged) {
+      found.leave_out(kind, 1,
+                      truth.kind == value_kind::unspecified ? not_judged_because::value_left_open
+                                                            : not_judged_because::bound_not_finite);
+      return;
+    }
+    bool const by_bound = truth.kind == value_kind::finite && !truth.no_terms;
+    if (by_bound) found.count_by_bound(kind, true);
+    else found.count_by_rule(kind);
+    double const middle = truth.lower / 2 + truth.upper / 2, error = farthest(truth, got),
+                 in_bounds = error == 0 ? 0 : error / truth.bound;
+    if (by_bound) {
+      bool const is_dull = truth.bound >= std::max(std::abs(truth.lower), std::abs(truth.upper));
+      found.sharpness[static_cast<std::size_t>(kind)][size_class_].add(truth.bound, middle, is_dull);
+      if (std::isfinite(error)) {
+        found.max_error_in_bounds = std::max(found.max_error_in_bounds, in_bounds);
+        found.max_error = std::max(found.max_error, error);
+      }
+    }
+    if (verdict == gradient_verdict::undecided) ++found.undecided;
+    if (verdict == gradient_verdict::refuted) refute(at, truth, got, by_bound ? in_bounds : reference::infinity);
+  }
+
+  judgement found{};
+  std::vector<open_element> open{};
+
+ private:
+  static double farthest(gradient_element const& truth, double got) noexcept {
+    double const most = std::max(std::abs(got - truth.lower), std::abs(truth.upper - got));
+    return most == most ? reference::rounded_up(most) : reference::infinity;
+  }
+
+  void refute(gradient_index const& at, gradient_element const& truth, double got, double in_bounds) {
+    ++found.failed;
+    char const* const output = name_of(kind_of(at.which));
+    violation wrong{output, {at.b, at.h, at.i, at.x}, got, truth.lower, truth.upper, truth.bound, in_bounds, {}, {}};
+    wrong.sentence = fmt::format("{}[{}, {}, {}, {}] is {}, {}", output, at.b, at.h, at.i, at.x, got,
+                                 truth.kind == value_kind::nan ? "expected NaN: an input that it depends on is NaN"
+                                 : truth.kind == value_kind::not_finite
+                                     ? "expected NaN or an infinity: an input that it depends on is infinite"
+                                 : truth.no_terms ? "expected 0: nothing contributes to it"
+                                                  : words(truth, in_bounds));
+    wrong.bug_class = truth.kind != value_kind::finite ? bug_class::nan_swallowed : bug_class::gradient;
+    found.add(std::move(wrong));
+  }
+
+  static std::string words(gradient_element const& truth, double in_bounds) {
+    std::string const value = truth.lower == truth.upper
+                                  ? fmt::format("the exact value is {}", truth.lower)
+                                  : fmt::format("the exact value lies in [{}, {}]", truth.lower, truth.upper);
+    return fmt::format("{}; off by {:.4g} bounds of {:.4g}", value, in_bounds, truth.bound);
+  }
+
+  std::size_t size_class_;
+};
+
+/// One gradient that was returned, and where its elements lie.
+struct returned_gradient {
+  owned_tensor const* tensor;
+  gradient_places places;
+
+  double got(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t x) const {
+    return load(*tensor, places.row(b, h, i) + static_cast<std::size_t>(x));
+  }
+};
+
+/// The gradients that were returned.
+struct returned_gradients {
+  std::array<std::optional<returned_gradient>, 5> of;
+
+  returned_gradients(owned_problem const& problem, owned_outputs const& outputs) {
+    for (gradient const which : {gradient::dq, gradient::dk, gradient::dv, gradient::dbias, gradient::dsink})
+      if (auto const& tensor = outputs.of(kind_of(which)))
+        of[static_cast<std::size_t>(which)].emplace(
+            returned_gradient{&*tensor, gradient_places(problem, kind_of(which))});
+  }
+  std::optional<returned_gradient> const& operator[](gradient which) const noexcept {
+    return of[static_cast<std::size_t>(which)];
+  }
+};
+
+void take_group(reference::group_gradients const& group, returned_gradients const& given, gradient_tally& into) {
+  auto const take = [&](gradient which, std::int64_t h, std::int64_t rows, std::int64_t columns, auto&& truth) {
+    auto const& gradient = given[which];
+    if (!gradient) return;
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t x = 0; x < columns; ++x)
+        into.take({which, group.b, h, row, x}, truth(row, x), gradient->got(group.b, h, row, x));
+  };
+  for (std::int64_t h = 0; h < group.heads; ++h)
+    take(gradient::dq, group.g * group.heads + h, group.queries, group.d,
+         [&](std::int64_t i, std::int64_t t) { return group.dq_at(h, i, t); });
+  take(gradient::dk, group.g, group.keys, group.d, [&](std::int64_t j, std::int64_t t) { return group.dk_at(j, t); });
+  take(gradient::dv, group.g, group.keys, group.dv, [&](std::int64_t j, std::int64_t c) { return group.dv_at(j, c); });
+}
+
+void take_shared(gradient which, reference::shared_gradient const& truth, returned_gradients const& given,
+                 gradient_tally& into) {
+  auto const& gradient = given[which];
+  if (!gradient || truth.element.empty()) return;
+  for (std::int64_t b = 0; b < truth.shape[0]; ++b)
+    for (std::int64_t h = 0; h < truth.shape[1]; ++h)
+      for (std::int64_t i = 0; i < truth.shape[2]; ++i)
+        for (std::int64_t j = 0; j < truth.shape[3]; ++j)
+          into.take({which, b, h, i, j}, truth.at(b, h, i, j), gradient->got(b, h, i, j));
+}
+
+/// Encloses the open elements anew, at widths that grow until each is decided.
+template <class T>
+void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> const& inputs,
+                 reference::gradient_mode mode, gradient_tally& tally, thoroughness how) {
+  auto const refine = [&]<unsigned W>(std::integral_constant<unsigned, W>, bool is_last) {
+    std::vector<open_element> const open = std::exchange(tally.open, {});
+    std::vector<gradient_index> wanted;
+    for (open_element const& element : open) wanted.push_back(element.at);
+    auto const enclosed = reference::compiled::enclose_gradients<W>(p, inputs, mode, wanted);
+    for (std::size_t n = 0; n < open.size(); ++n) {
+      gradient_element const truth = refined(open[n].truth, enclosed[n]);
+      if (is_last) tally.count(open[n].at, truth, open[n].got, verdict_on(truth, open[n].got));
+      else tally.take(open[n].at, truth, open[n].got);
+    }
+  };
+  auto const enough = [&] {
+    return tally.open.empty() || (how == thoroughness::verdict && tally.found.failed > 0) ||
+           tbb::is_current_task_group_canceling();
+  };
+  if (!enough()) refine(std::integral_constant<unsigned, 128>{}, false);
+  if (!enough()) refine(std::integral_constant<unsigned, 256>{}, false);
+  if (!enough()) refine(std::integral_constant<unsigned, 1152>{}, true);
+  tally.found.not_certified += std::ssize(tally.open);
+}
+
+template <class T>
+judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
+                      contract const& claim, thoroughness how) {
+  problem::kernel_model const forward = claim.model_for(problem.instance());
+  owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
+                             .lse = outputs.lse ? outputs.lse : problem.draft().handed_lse};
+  output_views<T> given = views_of<T>(p, handed);
+  problem::sizes const& s = p.size();  // of packed rows, too
+  if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
+  if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
+  reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, claim.conventions.lse_base};
+  auto const mode = given.lse.present ? reference::gradient_mode::recorded : reference::gradient_mode::own;
+  auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, claim.gradient, mode); };
+  returned_gradients const returned(problem, outputs);
+  gradient_tally total(p.size().m);
+  auto first = source_of();
+  if (!first) {  // nothing is claimed about such a problem
+    for (output_kind const kind : output_kinds)
+      if (auto const& tensor = problem::is_gradient(kind) ? outputs.of(kind) : std::nullopt)
+        total.found.leave_out(kind, static_cast<std::int64_t>(answered_elements(problem, kind, *tensor)),
+                              not_judged_because::outside_hypotheses);
+    return std::move(total.found);
+  }
+  struct worker {
+    reference::gradient_source<T> source;
+    gradient_tally tally;
+  };
+  tbb::enumerable_thread_specific<worker> workers(
+      [&] { return worker{source_of().value(), gradient_tally(p.size().m)}; });
+  auto const groups = static_cast<std::size_t>(p.size().b * p.size().hk);
+  tbb::parallel_for(std::size_t{0}, groups, [&](std::size_t at) {
+    worker& mine = workers.local();
+    auto const number = static_cast<std::int64_t>(at);
+    take_group(mine.source.group(number / p.size().hk, number % p.size().hk), returned, mine.tally);
+  });
+  for (worker& local : workers) {
+    first.value().add(local.source);
+    total.open.insert(total.open.end(), local.tally.open.begin(), local.tally.open.end());
+    total.found.merge(std::move(local.tally.found));
+  }
+  take_shared(gradient::dbias, first.value().dbias(), returned, total);
+  take_shared(gradient::dsink, first.value().dsink(), returned, total);
+  decide_open(p, inputs, mode, total, how);
+  return std::move(total.found);
+}
+
+}  // namespace
+
+judgement judge_gradients(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                          thoroughness how) {
+  return std::visit([&](auto const& p) { return judge_typed(problem, p, outputs, claim, how); }, problem.instance());
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,19 @@
+// The gradients of one backward pass against the truth: every element, by the bound of the contract's gradient model.
+#pragma once
+
+#include "audit/contract/contract.hpp"
+#include "audit/judge/judge_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
+
+namespace attest::audit {
+
+/// Judges dQ, dK, dV, dBias and dSink in `outputs`, as far as they are there. Their own errors count of the O and LSE
+/// in `outputs`, or else of those that the problem hands to the kernel. Without an LSE, both count as the answers of a
+/// forward pass of the same contract.
+/// Requires  a problem of a backward pass; gradients of the shapes and types of zero_gradient
+/// Ensures   the same judgement for any number of threads
+/// Cost      reference::gradient_source, and for elements that it leaves open reference::enclose_gradients
+judgement judge_gradients(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                          thoroughness how = thoroughness::report);
+
+}  // namespace attest::audit
