@@ -16,6 +16,7 @@
 #include "audit/cases/domain/edges.hpp"
 #include "audit/cases/domain/fit_case.hpp"
 #include "audit/cases/domain/size_word.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
 #include "audit/cases/forms/support_cases.hpp"
@@ -116,6 +117,16 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   }
   add_fitted(std::move(cases));
   add_all(merge_cases(wanted));
+  for (audit_case& made : backward_cases(wanted)) {
+    put_under(*options.claim, made);
+    if (of.domain.is_everything()) {
+      plan.fixed.push_back(existing(differentiated(std::move(made), options.seed)));
+      continue;
+    }
+    fitted_case fits = fitted(made, of.domain);
+    if (fits.made) plan.fixed.push_back(existing(differentiated(*std::move(fits.made), options.seed)));
+    else plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
+  }
   // Calls of the check "domain", each once.
   std::vector<domain_call> calls = of.again;
   for (std::string const& word : options.required_support)

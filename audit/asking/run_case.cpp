@@ -8,6 +8,7 @@
 #include "audit/cause/explain.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/forward_answers.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/judge/wider_claims.hpp"
 
@@ -29,8 +30,11 @@ void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session:
 
 }  // namespace
 
-problem::result<case_result> run_case(audit_case const& kernel_case, kernel_session& kernel, judging_rules const& given,
+problem::result<case_result> run_case(audit_case const& asked, kernel_session& kernel, judging_rules const& given,
                                       case_outputs* outputs) {
+  std::optional<audit_case> const handed =
+      asked.problem.draft().of->handed.empty() ? std::nullopt : std::optional(with_forward(asked));
+  audit_case const& kernel_case = handed ? *handed : asked;
   contract const claim = contract_under(*given.claim, kernel_case.problem);
   judging_rules rules = given;
   rules.claim = &claim;

@@ -137,6 +137,11 @@ std::vector<check> const& checks() {
       {problem::merge.name, bug_class::lse,
        "attest_merge of 1 to 4,096 parts: LSE equal, nearly equal and far apart; parts that saw no key are not read",
        "LSE in base 2, answers of another type than the parts"},
+      {problem::backward.name, bug_class::gradient,
+       "attest_attention_backward: dQ, dK, dV, dBias and dSink of small calls of the other checks, of dP near its "
+       "mean, "
+       "of rows without keys, grouped heads, and each shape of a bias",
+       "a gradient into the LSE; gradients of a pool of pages; calls above 2^21 multiplications", reaches_beyond},
       {"pairs", bug_class::accuracy,
        "causal, windows, masks over each axis, padding, biases, grouped heads, decode, scale and softcap, two at a "
        "time, with n = m and n != m",

@@ -13,6 +13,7 @@
 #include "audit/builtin/builtin_sets.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/case.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/contract/contract_file.hpp"
 #include "audit/program/command.hpp"
@@ -59,6 +60,7 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
     for (audit_case const& kernel_case : real.value()) lines.push_back({kernel_case.full_name(), ""});
     for (audit_case const& kernel_case : generated_cases({})) lines.push_back({kernel_case.full_name(), ""});
     for (audit_case const& kernel_case : merge_cases({})) lines.push_back({kernel_case.full_name(), ""});
+    for (audit_case const& kernel_case : backward_cases({})) lines.push_back({kernel_case.full_name(), ""});
   } else {
     for (bug_class_row const& row : bug_class_table)
       lines.push_back({std::string(row.token), std::string(row.meaning)});

@@ -32,7 +32,8 @@ action selftest_command(CLI::App& command) {
   command
       .add_option("--family", options->family,
                   "the kernels of this family of the zoo instead of the kernels of no family")
-      ->check(one_of({std::string(zoo::conditional_family), std::string(zoo::operator_family)}));
+      ->check(one_of({std::string(zoo::conditional_family), std::string(zoo::operator_family),
+                      std::string(zoo::backward_family)}));
   command.add_option("--draws", options->draws, "cases drawn after the fixed part, for each kernel of a family")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
       ->capture_default_str();

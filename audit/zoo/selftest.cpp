@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/families/backward.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -161,6 +162,7 @@ problem::result<selftest_report> run_selftest(selftest_options const& options) {
         request.enough_failing = failing_for_cause, request.quick = true, request.conditions = false;
         request.budget = 600;  // this gives the order of the cases of an audit that may end early
       }
+      if (mine.specimen->family == zoo::backward_family) request.only = {std::string(check_of_gradients)};
       if (!mine.specimen->family.empty()) request.draws = options.draws, request.draw_products = options.draw_products;
       std::optional<problem::error> fault =
           mine.specimen->is_honest() ? run_to_end(request, mine) : run_up_to_finding(request, mine);

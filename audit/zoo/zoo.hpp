@@ -18,6 +18,7 @@ inline constexpr std::optional<bug_class> no_bug;  ///< an honest design
 
 inline constexpr std::string_view conditional_family = "conditional";  ///< wrong under one condition only
 inline constexpr std::string_view operator_family = "operator";        ///< of version 2 of the C interface
+inline constexpr std::string_view backward_family = "backward";        ///< with a backward pass
 
 struct specimen {
   std::string_view name;                      ///< its symbol in libattest_zoo.so is zoo_<name>

@@ -1,0 +1,176 @@
+#include "audit/cases/families/backward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "audit/cases/families/sinks.hpp"
+#include "audit/cases/random.hpp"
+#include "audit/support/multiplications.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// The checks of attention whose calls are asked with a dO, and how many of each.
+struct borrowed {
+  std::string_view check;
+  std::size_t cases;
+};
+constexpr borrowed borrowed_checks[]{
+    {"worked-examples", 4}, {"accuracy", 6}, {"sharp", 8},         {"large-scores", 5}, {"value-range", 3},
+    {"scale", 5},           {"softcap", 6},  {"bias", 5},          {"masks", 8},        {"empty-rows", 6},
+    {"empty-blocks", 4},    {"bands", 8},    {"windows", 5},       {"heads", 6},        {"poison", 6},
+    {"special-values", 8},  {"tails", 12},   {"nothing-there", 8}, {"strides", 4},      {"sinks", 10},
+    {"lengths", 6},         {"packed", 5},   {"block-masks", 4},   {"dropout", 4},      {"pairs", 8},
+};
+
+/// Can the backward pass of this call be asked at the cost of a small one?
+bool is_small_call(owned_problem const& problem) {
+  constexpr double most_products = 0x1p21;
+  problem_draft const& draft = problem.draft();
+  return problem.rank() == 4 && !draft.block_table && !draft.merge && multiplications(problem.size()) <= most_products;
+}
+
+/// Some cases of the checks of attention, evenly spread over each check. Further calls stay that must have the same
+/// bits.
+void add_borrowed(case_options const& options, std::vector<audit_case>& to) {
+  case_options forward = options;
+  forward.checks.clear();
+  for (borrowed const& each : borrowed_checks) forward.checks.emplace_back(each.check);
+  std::map<std::string, std::vector<audit_case>> by_check;
+  for (audit_case& made : generated_cases(forward)) {
+    std::erase_if(made.further, [&](further_call const& call) {
+      return call.is != relation::same_bits || !call.promised || !is_small_call(call.problem);
+    });
+    if (is_small_call(made.problem)) by_check[made.check].push_back(std::move(made));
+  }
+  for (auto const& [check, wanted] : borrowed_checks) {
+    std::vector<audit_case>& from = by_check[std::string(check)];
+    std::size_t const kept = std::min(from.size(), options.quick ? (wanted + 3) / 4 : wanted);
+    for (std::size_t n = 0; n < kept; ++n) {
+      audit_case& taken = from[n * from.size() / kept];
+      to.push_back({.check = std::string(check_of_gradients),
+                    .name = fmt::format("{}-{}", check, taken.name),
+                    .problem = std::move(taken.problem),
+                    .further = std::move(taken.further),
+                    .asks = {.lse = false, .weights = false},
+                    .beyond = taken.beyond,
+                    .memory = taken.memory});
+    }
+  }
+}
+
+/// The calls that only gradients can get wrong.
+class gradient_list {
+ public:
+  explicit gradient_list(case_options const& options) : list_(options) {}
+
+  template <class F>
+  void add(std::string name, problem::sizes const& s, F&& change) {
+    auto random = list_.random(check_of_gradients, name);
+    problem_draft draft = gaussian(s, list_.type(), random);
+    change(draft, random);
+    audit_case& made = list_.add(check_of_gradients, std::move(name), std::move(draft));
+    made.asks = {.lse = false, .weights = false};
+  }
+  std::vector<audit_case> take() { return list_.take(); }
+
+ private:
+  case_list list_;
+};
+
+void add_cancellation(gradient_list& to) {
+  // All values are one vector, up to an offset far above their differences: dP ≈ Δ, and dS is a small difference.
+  for (double const offset : {0.0, 64.0, 4096.0})
+    to.add(fmt::format("equal-dp-{:g}", offset), {1, 2, 2, 9, 17, 16, 16}, [&](auto& p, auto& random) {
+      fill(p.v, [&](auto...) { return offset + random.normal() / (offset > 0 ? 64 : 1); });
+    });
+  to.add("one-value", {1, 2, 1, 7, 12, 8, 8},
+         [](auto& p, auto&) { fill(p.v, [](auto, auto, auto, auto c) { return 1 + 0.25 * static_cast<double>(c); }); });
+  // One key has all the weight: dS is 0 up to the weights of the others.
+  for (double const sharpness : {6.0, 40.0})
+    to.add(fmt::format("one-hot-{:g}", sharpness), {1, 2, 2, 16, 16, 32, 16}, [&](auto& p, auto&) {
+      fill(p.q, [&](auto, auto, auto i, auto t) { return i == t ? sharpness : 0.0; });
+      fill(p.k, [](auto, auto, auto j, auto t) { return j == t ? std::sqrt(32.0) : 0.0; });
+    });
+  to.add("one-key", {2, 4, 2, 5, 1, 8, 8}, [](auto&, auto&) {});
+  to.add("two-keys", {1, 2, 2, 33, 2, 8, 8}, [](auto&, auto&) {});
+}
+
+void add_rows_and_groups(gradient_list& to) {
+  auto const empty = [](problem_draft& p, std::int64_t every) {
+    auto const& n = p.q.layout.shape[2];
+    add_mask(p, 1, 1, n, p.k.layout.shape[2],
+             [=](auto, auto, auto i, auto j) { return i % every != 1 && (i + j) % 3 != 0; });
+  };
+  to.add("empty-rows-between", {2, 4, 2, 37, 19, 8, 8}, [&](auto& p, auto&) { empty(p, 3); });
+  to.add("all-rows-empty", {1, 2, 2, 5, 7, 8, 8},
+         [](auto& p, auto&) { add_mask(p, 1, 1, 5, 7, [](auto...) { return false; }); });
+  to.add("unseen-keys", {1, 2, 2, 4, 40, 8, 8}, [](auto& p, auto&) { p.band = {0, 3, 0}; });
+  for (std::int64_t const group : {2, 8})
+    to.add(fmt::format("group-{}", group), {1, group, 1, 65, 33, 16, 16}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
+  to.add("many-queries", {1, 1, 1, 300, 5, 8, 8}, [](auto&, auto&) {});
+  to.add("many-keys", {1, 1, 1, 5, 300, 8, 8}, [](auto&, auto&) {});
+  to.add("whole-tiles", {1, 2, 2, 128, 128, 64, 64}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
+  to.add("past-a-tile", {1, 2, 1, 129, 65, 64, 64}, [](auto&, auto&) {});
+}
+
+void add_shared_inputs(gradient_list& to) {
+  for (int const axes : {0, 1, 2, 3, 4, 5, 6, 7}) {
+    std::int64_t const b = axes & 4 ? 2 : 1, h = axes & 2 ? 4 : 1, n = axes & 1 ? 9 : 1;
+    to.add(fmt::format("bias-{}{}{}m", b > 1 ? "b" : "1", h > 1 ? "h" : "1", n > 1 ? "n" : "1"), {2, 4, 2, 9, 13, 8, 8},
+           [=](auto& p, auto& random) { add_bias(p, b, h, n, 13, [&](auto...) { return random.normal(); }); });
+  }
+  for (std::int64_t const m : {1, 8, 64})
+    to.add(fmt::format("sink-m{}", m), {2, 4, 2, 11, m, 8, 8},
+           [](auto& p, auto& random) { add_sink(p, 0, [&](auto, auto) { return 1 + random.normal(); }); });
+  to.add("softcap-steep", {1, 2, 2, 9, 17, 8, 8}, [](auto& p, auto&) {
+    p.softcap = 1;
+    fill(p.q, [](auto, auto, auto i, auto t) { return t == 0 ? 0.5 * static_cast<double>(i) : 0.0; });
+    fill(p.k, [](auto, auto, auto j, auto t) { return t == 0 ? static_cast<double>(j % 5) : 0.0; });
+  });
+}
+
+/// dO of a problem: numbers that the name of the case and the shape decide.
+owned_tensor d_out_of(owned_problem const& problem, std::string_view name, std::uint64_t seed) {
+  random_stream random(seed, name);
+  auto const layout =
+      std::visit([](auto const& p) { return problem::rows_layout(p, p.size().dv); }, problem.instance());
+  owned_tensor d_out = owned_tensor::zeros(problem.type(), layout);
+  bool const first_column = name == "one-value";  // dO in the span of the one value
+  for (std::size_t at = 0; at < d_out.spanned_elements(); ++at) store(d_out, at, first_column ? 1.5 : random.normal());
+  return d_out;
+}
+
+}  // namespace
+
+std::vector<audit_case> backward_cases(case_options const& options) {
+  if (!options.wants(check_of_gradients)) return {};
+  std::vector<audit_case> cases;
+  gradient_list own(options);
+  add_cancellation(own);
+  add_rows_and_groups(own);
+  add_shared_inputs(own);
+  std::ranges::move(own.take(), std::back_inserter(cases));
+  add_borrowed(options, cases);
+  return cases;
+}
+
+audit_case differentiated(audit_case of, std::uint64_t seed) {
+  auto const backward = [&](owned_problem const& problem) {
+    problem_draft draft = problem.draft();
+    draft.of = &problem::backward;
+    draft.d_out = d_out_of(problem, of.name, seed);
+    return owned_problem::of_valid(std::move(draft));
+  };
+  of.problem = backward(of.problem);
+  for (further_call& call : of.further) call.problem = backward(call.problem);
+  of.form.reset();
+  return of;
+}
+
+}  // namespace attest::audit

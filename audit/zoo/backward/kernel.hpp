@@ -1,0 +1,294 @@
+// A plain attest_attention_backward whose steps specimens replace: row by row, weights from the LSE and Δ from dO and O
+// as they were handed over. Its steps are static functions of a policy P; honest_backward has the right ones. Its
+// forward pass is right.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "audit/zoo/define.hpp"
+#include "audit/zoo/honest.hpp"
+#include "problem/backward_call.hpp"
+
+namespace attest::zoo {
+
+/// A row of a backward call.
+template <class F>
+struct backward_place {
+  problem::instance<F> const& p;
+  problem::backward_views<F> const& views;
+  std::int64_t b, h, i;
+
+  problem::sizes const& size() const { return p.size(); }
+  std::int64_t kv_head() const { return h / (size().hq / size().hk); }
+};
+
+template <class F>
+struct honest_backward {
+  using place = backward_place<F>;
+  static constexpr F infinity = std::numeric_limits<F>::infinity();
+
+  // --- what a query sees ---
+  static bool in_band(place const& at, std::int64_t j) {
+    problem::band const band = at.p.band(at.b);
+    std::int64_t const distance = j - (at.i + band.diagonal);
+    return (band.left < 0 || distance >= -band.left) && (band.right < 0 || distance <= band.right);
+  }
+  static bool attends(place const& at, std::int64_t j) {
+    auto const& blocks = at.p.block_mask();
+    auto const& of = at.p.parameters();
+    return (!at.p.mask().present || at.p.mask()(at.b, at.h, at.i, j) != 0) &&
+           (!blocks.present || blocks(at.b, at.h, at.i / of.block_q, j / of.block_k) != 0);
+  }
+  /// Does the loop of dQ, or of dK and dV, take this pair?
+  static bool in_dq(place const&, std::int64_t) { return true; }
+  static bool in_dkv(place const&, std::int64_t) { return true; }
+
+  // --- weights ---
+  static F scale(place const& at) {
+    return at.p.scale() ? static_cast<F>(*at.p.scale()) : F(1) / std::sqrt(static_cast<F>(at.size().d));
+  }
+  static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
+  static F lse(place const& at) { return static_cast<F>(at.views.lse(at.b, at.h, at.i, 0)); }
+  static F weight_in_dS(F p) { return p; }
+  static F weight_in_dV(F p) { return p; }
+  static F keeps(place const& at, std::int64_t j) {  ///< 0, or 1/(1 − p)
+    if (!at.p.keep().present) return 1;
+    return at.p.keep()(at.b, at.h, at.i, j) != 0 ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(0);
+  }
+
+  // --- dS ---
+  static F product(F const* d_o, F const* v, std::int64_t dv) {
+    F sum = 0;
+    for (std::int64_t c = 0; c < dv; ++c) sum += d_o[c] * v[c];
+    return sum;
+  }
+  static place delta_place(place const& at) { return at; }  ///< the row whose Δ is used
+  static F const* delta_output(place const& at) { return at.views.o.row(at.b, at.h, at.i); }
+  static F delta(F sum) { return sum; }
+  static F slope(F t, F) { return F(1) - t * t; }  ///< of the softcap, from t = tanh(x/c) and x/c
+  static F stored_dS(F dS) { return dS; }
+  static bool skips(place const&) { return false; }  ///< the row gives nothing
+  static constexpr bool leaks_empty_rows = false;    ///< a row without keys has the weights 1/m
+
+  // --- sums ---
+  static F scale_of_dQ(F sigma) { return sigma; }
+  static F scale_of_dK(F sigma) { return sigma; }
+  static std::int64_t key_of_dQ(place const&, std::int64_t j) { return j; }
+  static bool adds_head(place const&) { return true; }  ///< to dK and dV
+  static bool adds_bias(place const&) { return true; }  ///< to dBias
+  static F sink_sign() { return -1; }
+  static F sink_weight(place const& at, F t) { return exp(t - lse(at)); }
+  static F stored(F x) { return x; }  ///< a gradient as it is written
+};
+
+/// The backward pass of one call.
+template <class F, class P>
+class backward_kernel {
+ public:
+  using place = backward_place<F>;
+
+  backward_kernel(problem::instance<F> const& p, problem::backward_views<F> const& views) : p_(p), views_(views) {}
+
+  void run() {
+    clear();
+    problem::sizes const& s = p_.size();
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < p_.queries(b); ++i) row({p_, views_, b, h, i});
+    write();
+  }
+
+ private:
+  static constexpr F infinity = P::infinity;
+
+  bool sees(place const& at, std::int64_t j) const { return P::in_band(at, j) && P::attends(at, j); }
+
+  F bias(place const& at, std::int64_t j) const {
+    if (p_.bias().present) return p_.bias()(at.b, at.h, at.i, j);
+    return p_.bias_f32().present ? static_cast<F>(p_.bias_f32()(at.b, at.h, at.i, j)) : F(0);
+  }
+
+  F delta_of(place const& at) const {
+    F sum = 0;
+    F const *const d_o = p_.d_out().row(at.b, at.h, at.i), *const o = P::delta_output(at);
+    for (std::int64_t c = 0; c < p_.size().dv; ++c) sum += d_o[c] * o[c];
+    return P::delta(sum);
+  }
+
+  void row(place const& at) {
+    problem::sizes const& s = p_.size();
+    std::int64_t const g = at.kv_head(), m = p_.keys(at.b), d = s.d, dv = s.dv;
+    if (P::skips(at)) return;
+    F const lse = P::lse(at), sigma = P::scale(at), c = static_cast<F>(p_.softcap());
+    bool some = false;
+    for (std::int64_t j = 0; j < m && !some; ++j) some = sees(at, j);
+    bool const empty = !some || lse == -infinity;
+    if (empty && (!P::leaks_empty_rows || some)) return;
+    F const delta = empty ? F(0) : delta_of(P::delta_place(at));
+    F const *const q = p_.q().row(at.b, at.h, at.i), *const d_o = p_.d_out().row(at.b, at.h, at.i);
+    for (std::int64_t j = 0; j < m; ++j) {
+      if (!empty && !sees(at, j)) continue;
+      F const *const k = p_.k().row(at.b, g, j), *const v = p_.v().row(at.b, g, j);
+      F x = 0;
+      for (std::int64_t t = 0; t < d; ++t) x += q[t] * k[t];
+      x *= sigma;
+      F const tanh = c > 0 ? static_cast<F>(std::tanh(static_cast<double>(x / c))) : F(0);
+      F const score = (c > 0 ? c * tanh : x) + bias(at, j);
+      F const weight = empty ? F(1) / static_cast<F>(m) : score == -infinity && lse == lse ? F(0) : P::exp(score - lse);
+      F const kept = P::keeps(at, j);
+      F const dP = kept == 0 ? F(0) : P::product(d_o, v, dv) * kept;
+      F const dS = P::stored_dS(P::weight_in_dS(weight) * (dP - delta));
+      F const dX = c > 0 ? dS * P::slope(tanh, x / c) : dS;
+      if (P::in_dq(at, j)) {
+        F const* const key = p_.k().row(at.b, g, P::key_of_dQ(at, j));
+        for (std::int64_t t = 0; t < d; ++t) of_q(at.b, at.h, at.i)[t] += P::scale_of_dQ(sigma) * dX * key[t];
+      }
+      if (P::in_dkv(at, j) && P::adds_head(at)) {
+        for (std::int64_t t = 0; t < d; ++t) of_k(at.b, g, j)[t] += P::scale_of_dK(sigma) * dX * q[t];
+        if (kept != 0)
+          for (std::int64_t e = 0; e < dv; ++e) of_v(at.b, g, j)[e] += P::weight_in_dV(weight) * kept * d_o[e];
+      }
+      if (P::adds_bias(at)) add_bias(at, j, dS);
+    }
+    add_sink(at, delta);
+  }
+
+  void add_bias(place const& at, std::int64_t j, F dS) {
+    auto const add = [&](auto const& view) {
+      if (!view.present) return;
+      auto const index = [&](std::size_t axis, std::int64_t of) { return view.shape[axis] == 1 ? 0 : of; };
+      bias_sums_[bias_at(view, index(0, at.b), index(1, at.h), index(2, at.i), j)] += dS;
+    };
+    add(views_.dbias), add(views_.dbias_f32);
+  }
+  template <class View>
+  static std::size_t bias_at(View const& view, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+    return static_cast<std::size_t>(((b * view.shape[1] + h) * view.shape[2] + i) * view.shape[3] + j);
+  }
+
+  void add_sink(place const& at, F delta) {
+    auto const add = [&](auto const& view, auto const& sink) {
+      if (!view.present) return;
+      F const t = static_cast<F>(sink(at.b, at.h, 0, 0));
+      std::int64_t const b = view.shape[0] == 1 ? 0 : at.b;
+      if (t != -infinity)
+        sink_sums_[static_cast<std::size_t>(b * view.shape[1] + at.h)] +=
+            P::sink_sign() * P::sink_weight(at, t) * delta;
+    };
+    if (p_.sink().present) add(views_.dsink, p_.sink());
+    if (p_.sink_f32().present) add(views_.dsink_f32, p_.sink_f32());
+  }
+
+  F* of_q(std::int64_t b, std::int64_t h, std::int64_t i) {
+    problem::sizes const& s = p_.size();
+    return q_sums_.data() + ((b * s.hq + h) * s.n + i) * s.d;
+  }
+  F* of_k(std::int64_t b, std::int64_t g, std::int64_t j) {
+    problem::sizes const& s = p_.size();
+    return k_sums_.data() + ((b * s.hk + g) * s.m + j) * s.d;
+  }
+  F* of_v(std::int64_t b, std::int64_t g, std::int64_t j) {
+    problem::sizes const& s = p_.size();
+    return v_sums_.data() + ((b * s.hk + g) * s.m + j) * s.dv;
+  }
+
+  void clear() {
+    problem::sizes const& s = p_.size();
+    auto const count = [](auto... sizes) { return static_cast<std::size_t>((sizes * ...)); };
+    q_sums_.assign(count(s.b, s.hq, s.n, s.d), F(0));
+    k_sums_.assign(count(s.b, s.hk, s.m, s.d), F(0)), v_sums_.assign(count(s.b, s.hk, s.m, s.dv), F(0));
+    auto const shared = [&](auto const& a, auto const& b, std::vector<F>& sums) {
+      auto const& n = a.present ? a.shape : b.shape;
+      sums.assign(count(n[0], n[1], n[2], n[3]), F(0));
+    };
+    shared(views_.dbias, views_.dbias_f32, bias_sums_), shared(views_.dsink, views_.dsink_f32, sink_sums_);
+  }
+
+  void write() {
+    problem::sizes const& s = p_.size();
+    auto const copy = [](F const* from, F* to, std::int64_t count) {
+      for (std::int64_t t = 0; t < count; ++t) to[t] = P::stored(from[t]);
+    };
+    for (std::int64_t b = 0; b < s.b; ++b) {
+      for (std::int64_t h = 0; views_.dq.present && h < s.hq; ++h)
+        for (std::int64_t i = 0; i < p_.queries(b); ++i) copy(of_q(b, h, i), views_.dq.row(b, h, i), s.d);
+      for (std::int64_t g = 0; g < s.hk; ++g)
+        for (std::int64_t j = 0; j < p_.keys(b); ++j) {
+          if (views_.dk.present) copy(of_k(b, g, j), views_.dk.row(b, g, j), s.d);
+          if (views_.dv.present) copy(of_v(b, g, j), views_.dv.row(b, g, j), s.dv);
+        }
+    }
+    auto const write_shared = [](auto const& view, std::vector<F> const& sums) {
+      if (!view.present) return;
+      auto const& [b, h, i, columns] = view.shape;
+      for (std::int64_t row = 0; row < b * h * i; ++row)
+        for (std::int64_t j = 0; j < columns; ++j)
+          view.row(row / (h * i), row / i % h, row % i)[j] = static_cast<std::remove_reference_t<decltype(*view.data)>>(
+              sums[static_cast<std::size_t>(row * columns + j)]);
+    };
+    write_shared(views_.dbias, bias_sums_), write_shared(views_.dbias_f32, bias_sums_);
+    write_sinks(views_.dsink), write_sinks(views_.dsink_f32);
+  }
+  template <class View>
+  void write_sinks(View const& view) {
+    for (std::int64_t b = 0; view.present && b < view.shape[0]; ++b)
+      for (std::int64_t h = 0; h < view.shape[1]; ++h)
+        *view.row(b, h, 0) = static_cast<std::remove_reference_t<decltype(*view.data)>>(
+            sink_sums_[static_cast<std::size_t>(b * view.shape[1] + h)]);
+  }
+
+  problem::instance<F> const& p_;
+  problem::backward_views<F> const& views_;
+  std::vector<F> q_sums_, k_sums_, v_sums_, bias_sums_, sink_sums_;
+};
+
+/// P as attest_attention_backward for f32 and f64.
+template <template <class> class P>
+attest_status run_backward(attest_call const* call) {
+  auto const unpacked = problem::unpack_backward(*call);
+  if (!unpacked) return ATTEST_UNSUPPORTED;
+  auto const instance = problem::make_instance(unpacked.value().arguments);
+  if (!instance) return ATTEST_UNSUPPORTED;
+  return std::visit(
+      [&]<class T>(problem::instance<T> const& p) {
+        if constexpr (!std::is_floating_point_v<T>) {
+          return ATTEST_UNSUPPORTED;
+        } else {
+          auto const views = problem::make_backward_views(p, unpacked.value());
+          if (!views || !views.value().o.present || !views.value().lse.present) return ATTEST_UNSUPPORTED;
+          backward_kernel<T, P<T>>(p, views.value()).run();
+          return ATTEST_OK;
+        }
+      },
+      instance.value());
+}
+
+/// The attention of a library with a backward pass.
+template <class F>
+struct attention_beside_backward : honest<F> {};
+
+}  // namespace attest::zoo
+
+/// A specimen whose attention is right and whose backward pass is `name`, in the symbols zoo_NAME and
+/// zoo_NAME_backward.
+#define ATTEST_BACKWARD(name, kind, seen_in, description)                                                \
+  namespace attest::zoo {                                                                                \
+  template <class F>                                                                                     \
+  struct name;                                                                                           \
+  }                                                                                                      \
+  extern "C" ATTEST_EXPORT attest_status zoo_##name(attest_call const* call) {                           \
+    return attest::zoo::run<attest::zoo::attention_beside_backward>(call);                               \
+  }                                                                                                      \
+  extern "C" ATTEST_EXPORT attest_status zoo_##name##_backward(attest_call const* call) {                \
+    return attest::zoo::run_backward<attest::zoo::name>(call);                                           \
+  }                                                                                                      \
+  namespace attest::zoo {                                                                                \
+  [[maybe_unused]] static bool const registered_##name =                                                 \
+      register_specimen({#name, kind, seen_in, description, zoo_##name, "f32", false, backward_family}); \
+  }                                                                                                      \
+  template <class F>                                                                                     \
+  struct attest::zoo::name : honest_backward<F>
