@@ -9,6 +9,7 @@
 
 #include "fast/backward_extras.hpp"
 #include "fast/backward_tasks.hpp"
+#include "fast/cache.hpp"
 #include "fast/float_environment.hpp"
 #include "fast/for_ranges.hpp"
 #include "fast/kept_memory.hpp"
@@ -45,11 +46,11 @@ class gradient_worker {
   using T = working<E>;
 
   /// Throws  std::bad_alloc
-  gradient_worker(backward_context<E> const& call, std::int64_t dQ_rows, bool with_sums)
+  gradient_worker(backward_context<E> const& call, gradient_shape const& shape, bool with_sums)
       : memory_(gradient_memory<T>::of_this_thread()),
         using_(memory_.in_list.used),
-        space_(gradient_workspace<T>::in(memory_.arrays, dQ_rows, call.instance.size().d, call.instance.size().dv)),
-        runner_(call, space_) {
+        space_(gradient_workspace<T>::in(memory_.arrays, shape)),
+        runner_(call, space_, shape.key_blocks) {
     auto const needed = static_cast<std::size_t>((gradient_rows<T> + 1) * blocking_of<T>.keys);
     if (with_sums && memory_.sums.size() < needed) memory_.sums.resize(needed);
   }
@@ -144,11 +145,18 @@ std::vector<gradient_task> tasks_of(problem::instance<E> const& instance, gradie
 }
 
 template <class E>
-void run_tasks(backward_context<E> const& call, std::vector<gradient_task> const& tasks, int threads) {
-  std::int64_t dQ_rows = 0;
-  for (gradient_task const& task : tasks) dQ_rows = std::max(dQ_rows, task.form.dQ ? task.rows.size() : 0);
+gradient_shape shape_of(backward_context<E> const& call) noexcept {
+  return {.d = call.instance.size().d, .dv = call.instance.size().dv};
+}
+
+template <class E>
+void run_tasks(backward_context<E> const& call, std::vector<gradient_task> const& tasks, int threads,
+               std::int64_t cache) {
+  gradient_shape shape = shape_of(call);
+  shape.key_blocks = key_blocks_a_visit<working<E>>(shape.d, shape.dv, cache > 0 ? cache : second_level_cache());
+  for (gradient_task const& task : tasks) shape.dQ_rows = std::max(shape.dQ_rows, task.form.dQ ? task.rows.size() : 0);
   for_ranges(std::ssize(tasks), threads, [&](std::int64_t first, std::int64_t last) {
-    gradient_worker<E> by(call, dQ_rows, false);
+    gradient_worker<E> by(call, shape, false);
     float_environment const environment;
     for (std::int64_t at = first; at < last; ++at) run_task(by, tasks[static_cast<std::size_t>(at)]);
   });
@@ -158,7 +166,7 @@ template <class E, class X>
 void run_bias(backward_context<E> const& call, problem::view<X> const& of, int threads) {
   auto const tasks = bias_tasks<working<E>>(of);
   for_ranges(std::ssize(tasks), threads, [&](std::int64_t first, std::int64_t last) {
-    gradient_worker<E> by(call, 0, true);
+    gradient_worker<E> by(call, shape_of(call), true);
     float_environment const environment;
     for (std::int64_t at = first; at < last; ++at) run_bias_task(call, by, of, tasks[static_cast<std::size_t>(at)]);
   });
@@ -168,7 +176,7 @@ template <class E, class X>
 void run_sinks(backward_context<E> const& call, problem::view<X> const& of, int threads) {
   auto const& size = call.instance.size();
   for_ranges(of.shape[0] * size.hq, threads, [&](std::int64_t first, std::int64_t last) {
-    gradient_worker<E> const by(call, 0, false);
+    gradient_worker<E> const by(call, shape_of(call), false);
     float_environment const environment;
     for (std::int64_t at = first; at < last; ++at) run_sink(call, by, of, at / size.hq, at % size.hq);
   });
@@ -190,6 +198,9 @@ std::optional<problem::error> fault_of(problem::instance<E> const& instance, bac
   if (chosen.threads < 0)
     return error{error_code::bad_value, "threads",
                  "is " + std::to_string(chosen.threads) + ", expected 0 (the kernel's own choice) or more"};
+  if (chosen.cache < 0)
+    return error{error_code::bad_value, "cache",
+                 "is " + std::to_string(chosen.cache) + ", expected 0 (what there is) or more"};
   if (chosen.bf16_arithmetic != bf16_arithmetic::f32)
     return error{error_code::unsupported, "bf16_arithmetic", "is f32 in the backward pass"};
   if (instance.base() != problem::log_base::e)
@@ -209,7 +220,7 @@ problem::result<std::monostate> attention_backward(problem::instance<E> const& i
   if (auto why = fault_of(instance, given, chosen)) return *std::move(why);
   int const threads = threads_for(work_of(instance), chosen.threads);
   backward_context<E> const call = context_of(instance, given, wanted);
-  if (wanted.dq || wanted.dk || wanted.dv) run_tasks(call, tasks_of(instance, wanted, threads), threads);
+  if (wanted.dq || wanted.dk || wanted.dv) run_tasks(call, tasks_of(instance, wanted, threads), threads, chosen.cache);
   if (wanted.dbias) run_bias(call, wanted.dbias, threads);
   if (wanted.dbias_f32) run_bias(call, wanted.dbias_f32, threads);
   if (wanted.dsink) run_sinks(call, wanted.dsink, threads);

@@ -51,8 +51,9 @@ struct gradients {
 ///           dK_j and dV_j on the key and on the rows that see it, with their places among the rows of the kv head. So
 ///           they do not depend on threads, the place in the batch, other entries, slots, packing or pages. The bits
 ///           are the same on AVX2 and AVX-512. Errors are within backward_model (fast/algorithm/backward_model.hpp)
-/// Errors    bad_value: threads below 0. missing: dO, O or LSE. unsupported: base 2; a bf16_arithmetic other than f32
-/// Throws    std::bad_alloc if a thread cannot allocate its working memory: blocks of 128 queries and 128 keys, and dQ
+/// Errors    bad_value: threads or cache below 0. missing: dO, O or LSE. unsupported: base 2; a bf16_arithmetic other
+/// than f32 Throws    std::bad_alloc if a thread cannot allocate its working memory: blocks of 128 queries and 128
+/// keys, and dQ
 ///           of one kv head
 /// Source    docs/semantics.md; Dao 2023, algorithm 2 (FlashAttention-2)
 /// Cost      b·hq·n·m·(3·d + 2·dv) multiply-adds where kv heads share the threads evenly, else b·hq·n·m·(4·d + 3·dv):

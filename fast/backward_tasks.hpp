@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include "fast/backward_tile.hpp"
@@ -23,40 +24,63 @@ class gradient_runner {
   using T = working<E>;
   static constexpr std::int64_t row_block = gradient_rows<T>, key_block = blocking_of<T>.keys;
 
-  gradient_runner(backward_context<E> const& call, gradient_workspace<T> const& space) noexcept
-      : call_(call), space_(space), queries_(call, space), keys_(call, space), tile_(call, space, queries_, keys_) {}
+  /// key_blocks: that the workspace has arrays for
+  gradient_runner(backward_context<E> const& call, gradient_workspace<T> const& space, std::int64_t key_blocks) noexcept
+      : call_(call), space_(space), queries_(call, space), key_blocks_(key_blocks) {}
 
   /// Forms and writes the gradients of the task: dQ of its rows, dK and dV of its keys.
   void run(gradient_task const& task) noexcept {
     if (task.form.dQ) std::fill_n(space_.dQ.data, task.rows.size() * space_.dQ.stride, T(0));
-    if (!task.keys.empty()) keys_.enter(task.at);
-    for (std::int64_t j = task.keys.first; j < task.keys.last; j += key_block) {
-      keys_.enter({j, std::min(j + key_block, task.keys.last)}, task.form.dK_dV);
+    std::int64_t const step = key_blocks_ * key_block;
+    for (std::int64_t j = task.keys.first; j < task.keys.last; j += step) {
+      interval const visited{j, std::min(j + step, task.keys.last)};
+      enter(task.at, visited, task.form.dK_dV);
       for (std::int64_t r = task.rows.first; r < task.rows.last; r += row_block) {
         queries_.enter(task.at, {r, std::min(r + row_block, task.rows.last)});
-        add_tile(task.form, space_.dQ.from(r - task.rows.first));
+        for (std::int64_t g = 0; g * key_block < visited.size(); ++g)
+          add_tile(places_[static_cast<std::size_t>(g)], task.form, space_.dQ.from(r - task.rows.first));
       }
-      if (task.form.dK_dV) keys_.write();
+      for (std::int64_t g = 0; g * key_block < visited.size() && task.form.dK_dV; ++g)
+        places_[static_cast<std::size_t>(g)].keys.write();
     }
     if (task.form.dQ) write_queries(task);
   }
 
-  /// Calls visit(query_side, first key, dS of the row, r) for the rows r of a query block that see keys of this key
-  /// block. dS of a row holds a number for each key of the block.
+  /// Calls visit(r, dS of the row) for the rows r of a query block, if any of them sees keys of this key block. dS of a
+  /// row holds a number for each key of the block.
   template <class Visit>
   void each_dS(head_place const& at, interval const& rows, interval const& keys, Visit&& visit) noexcept {
-    keys_.enter(at), keys_.enter(keys, false);
+    enter(at, keys, false);
     queries_.enter(at, rows);
-    if (!add_tile({}, {})) return;
+    if (!add_tile(places_[0], {}, {})) return;
     for (std::int64_t r = 0; r < rows.size(); ++r) visit(r, space_.dS + r * score_stride<T>);
   }
 
  private:
-  bool add_tile(tile_results const& form, matrix<T> const& dQ) noexcept {
-    interval const seen = queries_.look_at(keys_.keys());
+  /// A key block of a visit.
+  struct key_place {
+    gradient_workspace<T> space;
+    key_side<E> keys;
+
+    key_place(backward_context<E> const& call, gradient_workspace<T> const& shared, std::int64_t at) noexcept
+        : space(shared.with_key_block(at)), keys(call, space) {}
+    key_place(key_place const&) = delete;
+    key_place& operator=(key_place const&) = delete;
+  };
+
+  /// Turns to the key blocks of `visited`.
+  void enter(head_place const& at, interval const& visited, bool sums) noexcept {
+    for (std::int64_t j = visited.first; j < visited.last; j += key_block) {
+      auto& keys = places_[static_cast<std::size_t>((j - visited.first) / key_block)].keys;
+      keys.enter(at), keys.enter({j, std::min(j + key_block, visited.last)}, sums);
+    }
+  }
+
+  bool add_tile(key_place& place, tile_results const& form, matrix<T> const& dQ) noexcept {
+    interval const seen = queries_.look_at(place.keys.keys());
     if (seen.empty()) return false;
-    keys_.pack();
-    tile_.add(form, seen, dQ);
+    place.keys.pack();
+    backward_tile<E>(call_, place.space, queries_, place.keys).add(form, seen, dQ);
     return true;
   }
 
@@ -74,8 +98,9 @@ class gradient_runner {
   backward_context<E> const& call_;
   gradient_workspace<T> const& space_;
   query_side<E> queries_;
-  key_side<E> keys_;
-  backward_tile<E> tile_;
+  std::int64_t key_blocks_;
+  std::array<key_place, most_key_blocks> places_{
+      {{call_, space_, 0}, {call_, space_, 1}, {call_, space_, 2}, {call_, space_, 3}}};
 };
 
 }  // namespace attest::fast

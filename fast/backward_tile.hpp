@@ -4,8 +4,8 @@
 //     S ← Q·Kᵀ, softcap, bias                       operations::scores, finish_scores()
 //     dP ← dO·Vᵀ, dropped where `keep` says so      operations::scores
 //     P ← 2^(S − LSE), dS ← P·(dP − Δ)              gradient_operations::weights
-//     P, dS ← 0 where a key is invisible            clear_invisible()
 //     dS ← dS·(1 − tanh²)                           with a softcap
+//     P, dS ← 0 where a key is invisible            clear_invisible()
 //     dQ ← dQ + dS·K                                operations::values
 //   dV ← dV + Pᵀ·dO, dK ← dK + dSᵀ·Q                gradient_operations::transposed_values
 #pragma once
@@ -80,16 +80,16 @@ class backward_tile {
       for (std::int64_t i = 0; i < rows.size(); ++i) finish_scores(i, rows.first + i, computed, visible);
     drop(dS, strip, visible);
     call_.gradient_ops.weights(S, dS, rows.size(), computed, space_.lse + rows.first, space_.delta + rows.first);
+    // Before invisible keys become 0, since their slope can be NaN.
+    for (std::int64_t i = 0; i < rows.size() && call_.cap && with_slope; ++i)
+      call_.gradient_ops.multiply_by(score_row(dS, i) + visible.first, score_row(space_.slope, i) + visible.first,
+                                     visible.size());
     bool const full = contains(strip.view.all, {computed.first + first, computed.last + first}) &&
                       (!has_blocks_ || (strip.whole && computed == visible));
     for (std::int64_t i = 0; i < rows.size() && !full; ++i) {
       clear_invisible(rules(rows.first + i), score_row(S, i), computed, visible);
       clear_invisible(rules(rows.first + i), score_row(dS, i), computed, visible);
     }
-    if (!call_.cap || !with_slope) return;
-    for (std::int64_t i = 0; i < rows.size(); ++i)
-      call_.gradient_ops.multiply_by(score_row(dS, i) + visible.first, score_row(space_.slope, i) + visible.first,
-                                     visible.size());
   }
 
   /// The rest of σ, softcap and bias, for row i of the strip, which is row r of the query block: as in the forward

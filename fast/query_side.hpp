@@ -70,40 +70,47 @@ class query_side {
 
  private:
   void pack() noexcept {
-    packed_ = true, exponents_ = false;
+    packed_ = finite_Q_ = finite_dO_ = true, exponents_ = false;
     query_place place = place_of(0);
-    finite_Q_ = finite_dO_ = true;
-    // Rows are copied in pieces that `wide` holds, and packed from there.
-    constexpr std::int64_t piece = workspace<T>::widest_panel;
-    for (std::int64_t first = 0; first < rows_.size(); first += piece) {
-      std::int64_t const count = std::min(piece, rows_.size() - first);
-      for (std::int64_t r = first; r < first + count; ++r, advance(place)) pack_row(r, r - first, place);
-      if (size_.d > 0)
-        finite_Q_ = pack_values({space_.keys.wide, size_.d}, first, count, size_.d, space_.Q_rows) && finite_Q_;
-      if (size_.dv > 0)
-        finite_dO_ =
-            pack_values({space_.dO + first * size_.dv, size_.dv}, first, count, size_.dv, space_.dO_rows) && finite_dO_;
+    // In pieces of one head, whose rows lie at one stride, and which `wide` can hold.
+    for (std::int64_t first = 0; first < rows_.size();) {
+      std::int64_t const count = std::min({workspace<T>::widest_panel, rows_.size() - first, n_ - place.i});
+      if (size_.d > 0) pack_queries(place, first, count);
+      if (size_.dv > 0) pack_dO(place, first, count);
+      for (std::int64_t r = first; r < first + count; ++r, advance(place)) {
+        space_.delta[r] = delta_of(call_, at_.b, place, space_.dO + r * size_.dv, space_.row);
+        space_.lse[r] = lse_in_log2<T>(call_.given.lse(at_.b, place.h, place.i, 0));
+      }
+      first += count;
     }
   }
 
-  /// Row r: scaled for scores, a copy in row `at` of `wide`, dO, and the numbers LSE and Δ.
-  void pack_row(std::int64_t r, std::int64_t at, query_place const& place) noexcept {
-    std::int64_t const d = size_.d, dv = size_.dv;
-    if (d > 0) {
-      T* const copy = space_.keys.wide + at * d;
-      T const* const q = converted(call_.ops, call_.instance.q().row(at_.b, place.h, place.i), d, copy);
-      if (q != copy) std::copy_n(q, d, copy);
-      int const left = call_.scale.fold(call_.ops, copy, d, space_.Q + r * d);
-      rules_[static_cast<std::size_t>(r)].exponent = left;
+  /// `count` rows in T: where they lie, or converted in `wide`.
+  matrix<T const> in_working_type(matrix<E const> const& from, std::int64_t count, std::int64_t width) const noexcept {
+    if constexpr (!is_narrow<E>) {
+      return from;
+    } else {
+      for (std::int64_t r = 0; r < count; ++r) converted(call_.ops, from.row(r), width, space_.keys.wide + r * width);
+      return {space_.keys.wide, width};
+    }
+  }
+
+  void pack_queries(query_place const& at, std::int64_t first, std::int64_t count) noexcept {
+    auto const& q = call_.instance.q();
+    matrix<T const> const from = in_working_type({q.row(at_.b, at.h, at.i), q.stride[2]}, count, size_.d);
+    finite_Q_ = pack_values(from, first, count, size_.d, space_.Q_rows) && finite_Q_;
+    for (std::int64_t r = 0; r < count; ++r) {
+      int const left = call_.scale.fold(call_.ops, from.row(r), size_.d, space_.Q + (first + r) * size_.d);
+      rules_[static_cast<std::size_t>(first + r)].exponent = left;
       exponents_ = exponents_ || left != 0;
     }
-    T* const d_o = space_.dO + r * dv;
-    if (dv > 0) {
-      T const* const from = converted(call_.ops, call_.given.d_o.row(at_.b, place.h, place.i), dv, d_o);
-      if (from != d_o) std::copy_n(from, dv, d_o);
-    }
-    space_.delta[r] = delta_of(call_, at_.b, place, d_o, space_.row);
-    space_.lse[r] = lse_in_log2<T>(call_.given.lse(at_.b, place.h, place.i, 0));
+  }
+
+  void pack_dO(query_place const& at, std::int64_t first, std::int64_t count) noexcept {
+    auto const& d_o = call_.given.d_o;
+    matrix<T const> const from = in_working_type({d_o.row(at_.b, at.h, at.i), d_o.stride[2]}, count, size_.dv);
+    finite_dO_ = pack_values(from, first, count, size_.dv, space_.dO_rows) && finite_dO_;
+    for (std::int64_t r = 0; r < count; ++r) std::copy_n(from.row(r), size_.dv, space_.dO + (first + r) * size_.dv);
   }
 
   bool pack_values(matrix<T const> const& from, std::int64_t first, std::int64_t count, std::int64_t width,

@@ -1,7 +1,6 @@
 // The gradients of the kernel beside the definition in long double, each within the bound of its own counts.
 #include <random>
 
-#include "fast/algorithm/model.hpp"
 #include "tests/fast/gradient_reference.hpp"
 
 using namespace attest;

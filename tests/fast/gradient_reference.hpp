@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fast/algorithm/backward_model.hpp"
+#include "fast/algorithm/model.hpp"
 #include "tests/fast/gradient_case.hpp"
 
 namespace attest::tests {
