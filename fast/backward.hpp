@@ -37,8 +37,8 @@ struct gradients {
 ///   dSink_h = −Σ_i e^(t − LSE_i)·Δ_i over the rows of head h that see a key.
 ///
 /// Sums over i run over all rows of all query heads that read the key's head; dBias and dSink are summed over the axes
-/// in which the bias and the sink are broadcast. With dropout the weights of dV, and W, are those that `keep` keeps,
-/// divided by 1 − p. Like the forward pass, this one computes bf16 and f16 in f32 and rounds gradients once, at the
+/// in which the bias and the sink are broadcast. With dropout, W and the weights of dV are 0 where `keep` is 0, and
+/// divided by 1 − p elsewhere. Like the forward pass, this one computes bf16 and f16 in f32 and rounds gradients once, at the
 /// end.
 ///
 /// Requires  gradients overlap neither each other nor an input. A gradient of a packed tensor is packed like it. Of K
@@ -47,8 +47,8 @@ struct gradients {
 ///           other; dBias and dSink are written whole. A pair (i, j) whose key is invisible contributes exactly
 ///           nothing, whatever Q, dO, K, V and the bias hold there. Rows without a visible key, and rows with LSE = −∞,
 ///           contribute 0. A row with LSE = NaN or +∞ makes NaN of the gradients of all that it sees.
-///           The bits of dQ_i depend on the row's own numbers and visible keys (with their indices j) alone; those of
-///           dK_j and dV_j on the key and on the rows that see it, with their places among the rows of the kv head. So
+///           The bits of dQ_i depend on the row's own numbers and visible keys (with their indices j) alone. The bits
+///           of dK_j and dV_j depend on the key and on the rows that see it, with their places in the kv head. So
 ///           they do not depend on threads, the place in the batch, other entries, slots, packing or pages. The bits
 ///           are the same on AVX2 and AVX-512. Errors are within backward_model (fast/algorithm/backward_model.hpp)
 /// Errors    bad_value: threads or cache below 0. missing: dO, O or LSE. unsupported: base 2; a bf16_arithmetic other

@@ -16,8 +16,8 @@ struct gradient_task {
   tile_results form{};
 };
 
-/// Runs tasks on the memory of one thread. dK and dV of a key block are summed query block by query block, and dQ of a
-/// row key block by key block, so no sum depends on how a head is cut into tasks.
+/// Runs tasks on the memory of one thread. dK and dV of a key block are summed query block by query block. dQ of a
+/// row is summed key block by key block. So no sum depends on how a head is cut into tasks.
 template <class E>
 class gradient_runner {
  public:

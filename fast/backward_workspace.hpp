@@ -57,7 +57,7 @@ struct gradient_workspace {
     return static_cast<std::int64_t>(gradient_workspace().lay_out(nullptr, of));
   }
 
-  /// The same arrays, with those of key block `at` of a visit.
+  /// The same arrays, but with the arrays of key block `at` of a visit.
   gradient_workspace with_key_block(std::int64_t at) const noexcept {
     gradient_workspace other = *this;
     other.K += at * each_.K, other.V += at * each_.V, other.keys.V += at * each_.K_rows;

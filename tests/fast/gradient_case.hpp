@@ -44,8 +44,8 @@ problem::view<X> whole_view(owned<std::remove_const_t<X>>& of, int last_axes = 0
   return view;
 }
 
-/// dO of normal numbers, and the forward pass's own O and LSE (without dropout, which it does not do). Rows lie `gap`
-/// numbers apart; those of dO and of the gradients each another number more.
+/// dO of normal numbers, and the forward pass's own O and LSE (without dropout, which it does not do). Between rows lie
+/// `gap` numbers, and some more between rows of dO and of each gradient.
 template <class T>
 written_gradients<T> forward_of(written<T> const& asked, std::uint64_t seed, std::int64_t gap = 0) {
   written<T> without = asked;
