@@ -58,6 +58,9 @@ struct exact_weight {
   friend constexpr exact_weight operator+(exact_weight const& a, exact_weight const& b) {
     return {a.over * b.under + b.over * a.under, a.under * b.under};
   }
+  friend constexpr exact_weight operator*(exact_weight const& a, exact_weight const& b) {
+    return {a.over * b.over, a.under * b.under};
+  }
   friend constexpr exact_weight operator*(std::int64_t value, exact_weight const& weight) {
     return {exponential_sum::of(0, value) * weight.over, weight.under};
   }
