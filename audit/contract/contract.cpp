@@ -291,6 +291,10 @@ kernel_model contract::model_for(problem::any_instance const& instance) const {
   return problem::with_lse_in(conventions.lse_base, builtin ? builtin_model(instance) : fixed);
 }
 
+problem::gradient_model contract::gradient_for(problem::any_instance const& instance) const {
+  return builtin ? builtin_gradient(instance) : gradient;
+}
+
 std::vector<contract> const& contracts() {
   static std::vector<contract> const all = make_contracts();
   return all;

@@ -69,7 +69,10 @@ struct contract {
   problem::kernel_model fixed{};
   bool builtin = false;  ///< model_for returns builtin_model, not `fixed`
   audit::conventions conventions{};
-  problem::gradient_model gradient{};  ///< how its backward pass rounds
+  problem::gradient_model gradient{};  ///< how its backward pass rounds; not read if `builtin`
+
+  /// The gradient model for one problem.
+  problem::gradient_model gradient_for(problem::any_instance const& instance) const;
 
   friend bool operator==(contract const&, contract const&) noexcept = default;
 };
@@ -77,6 +80,7 @@ struct contract {
 /// The model that the built-in kernel declares for a problem. audit/builtin/ defines it, the only room that knows
 /// fast/.
 problem::kernel_model builtin_model(problem::any_instance const& instance);
+problem::gradient_model builtin_gradient(problem::any_instance const& instance);
 
 /// All presets. For each element type, the first has the name of the type, for an unknown kernel of any order. Then
 /// follow wider and sharper ones, then presets named after a precision (f32-gradual, f16-scores, bf16-throughout,

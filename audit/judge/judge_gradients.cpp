@@ -189,6 +189,7 @@ template <class T>
 judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
                       contract const& claim, thoroughness how) {
   problem::kernel_model const forward = claim.model_for(problem.instance());
+  problem::gradient_model const backward = claim.gradient_for(problem.instance());
   owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
                              .lse = outputs.lse ? outputs.lse : problem.draft().handed_lse};
   output_views<T> given = views_of<T>(p, handed);
@@ -197,7 +198,7 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
   if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
   reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, claim.conventions.lse_base};
   auto const mode = given.lse.present ? reference::gradient_mode::recorded : reference::gradient_mode::own;
-  auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, claim.gradient, mode); };
+  auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, backward, mode); };
   returned_gradients const returned(problem, outputs);
   gradient_tally total(p.size().m);
   auto first = source_of();
