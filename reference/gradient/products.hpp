@@ -11,6 +11,12 @@ namespace attest::reference::gradient_detail {
 inline constexpr std::size_t block_of_rows = 16;  ///< query rows of a block
 inline constexpr std::size_t row_pad = 8;         ///< rows of matrices are padded with zeros to a multiple of this
 
+inline constexpr std::size_t chunk_of_columns = 8, chunk_of_keys = 32;
+
+constexpr double roundings_of(std::size_t terms, std::size_t chunk) noexcept {
+  return static_cast<double>(chunk + (terms + chunk - 1) / chunk + 1);
+}
+
 constexpr std::size_t padded(std::size_t columns) noexcept { return (columns + row_pad - 1) / row_pad * row_pad; }
 
 /// sum[r][j] = Σ_c left[r][c]·right[c][j] and size[r][j] = Σ_c |left[r][c]·right[c][j]|.

@@ -124,11 +124,11 @@ void find_delta(gradient_terms const& terms, gradient_row& row) {
   row.delta.off = (off + size * (3 * 0x1p-53 + terms_of_sum * terms_of_sum * 0x1p-105)) * slack_of(row) +
                   absolute(row.delta.mid) * 0x1p-52 + (terms_of_sum + 2) * 0x1p-1073;
   // The only key of a row without a sink has W = Δ.
-  bool const alone = terms.mode != gradient_mode::local && row.keys.size() == 1 && !row.has_sink;
+  row.alone = terms.mode != gradient_mode::local && row.keys.size() == 1 && !row.has_sink;
   for (auto& key : row.keys) {
     key.y.mid = key.product.mid - row.delta.mid;
     key.y.off = (key.product.off + row.delta.off + absolute(key.y.mid) * 0x1p-53) * (1 + 0x1p-50) + 0x1p-1074;
-    if (alone) key.y = {};
+    if (row.alone) key.y = {};
   }
 }
 
@@ -223,7 +223,11 @@ void find_dS(gradient_terms const& terms, gradient_row& row) {
     key.dX.off =
         (key.dS.off * g.size() + absolute(key.dS.mid) * g.off + absolute(key.dX.mid) * 0x1p-53) * (1 + 0x1p-50) +
         0x1p-1074;
-    if (y.mid == 0 && y.off == 0) key.dS = key.dX = {};
+    double const own = pi.off * y.size() + absolute(pi.mid) * (key.product.off + absolute(y.mid) * 0x1p-53) +
+                       absolute(key.dS.mid) * 0x1p-53;
+    key.dX_beside_delta =
+        (own * g.size() + key.dS.size() * g.off + absolute(key.dX.mid) * 0x1p-53) * (1 + 0x1p-50) + 0x1p-1073;
+    if (y.mid == 0 && y.off == 0) key.dS = key.dX = {}, key.dX_beside_delta = 0;
 
     double const weight = pi.size(), slope = smaller(1, g.size()), reach = y.size() + e_delta;
     key.nu = 6 * omega * (1 + key.P) + terms.backward.omega_ds;

@@ -31,17 +31,18 @@ struct gradient_key {
   std::int64_t j = 0;  ///< sink_index: the sink
   bool dropped = false;
   scalar::key_numbers<double> numbers{};
-  enclosure slope{1, 0};                            ///< g′_j
-  enclosure tanh{};                                 ///< t_j, beside a softcap
-  double saved_error = infinity;                    ///< C_j: the bound of a returned weight; own mode
-  enclosure weight{}, product{}, y{};               ///< π_j, W_j, W_j − Δ
-  double product_size = 0;                          ///< a_j = Σ_c|dO_c·v_jc| (times κ)
-  double value_norm = 0;                            ///< ‖v_j‖₁
-  double E = 0, product_error = 0;                  ///< E_j; E^x_j, before the softcap
-  double A = 0, piT = 0, zeta = 0;                  ///< Lemmas 1, 2
-  double P = 0;                                     ///< P⁺_j
-  double N0 = 0, N = 0, kappa = 0;                  ///< Lemmas 3, 6, 7
-  enclosure dS{}, dX{};                             ///< dX_j without σ
+  enclosure slope{1, 0};               ///< g′_j
+  enclosure tanh{};                    ///< t_j, beside a softcap
+  double saved_error = infinity;       ///< C_j: the bound of a returned weight; own mode
+  enclosure weight{}, product{}, y{};  ///< π_j, W_j, W_j − Δ
+  double product_size = 0;             ///< a_j = Σ_c|dO_c·v_jc| (times κ)
+  double value_norm = 0;               ///< ‖v_j‖₁
+  double E = 0, product_error = 0;     ///< E_j; E^x_j, before the softcap
+  double A = 0, piT = 0, zeta = 0;     ///< Lemmas 1, 2
+  double P = 0;                        ///< P⁺_j
+  double N0 = 0, N = 0, kappa = 0;     ///< Lemmas 3, 6, 7
+  double dX_beside_delta = 0;          ///< the radius of dX_j without π_jg′_j·(the radius of Δ), which all keys share
+  enclosure dS{}, dX{};                ///< dX_j without σ
   double nu = 0, nu_x = 0, error = 0, error_x = 0;  ///< Lemma 8: ν_j, ν^X_j, e^S_j, e^X_j
 };
 
@@ -68,6 +69,7 @@ struct gradient_row {
   // Lemmas 1 to 6.
   enclosure delta{};
   double lambda = 0, growth = 1, r = 0, e_delta = 0, delta_rounding = 0;  ///< λ, e^λ, r, e_Δ, ε_w
+  bool alone = false;                                                     ///< its only key has W = Δ: dS is exactly 0
   bool judged = false;
 
   double n() const noexcept { return static_cast<double>(keys.size()); }

@@ -164,7 +164,7 @@ void source_state<T>::finish_row(std::size_t at) {
     auto const j = static_cast<std::size_t>(key.j);
     double const W = dO_V[at * key_stride + j];
     double const size = dO_V_size[at * key_stride + j] * (1 + (terms.dv + 2) * 0x1p-52) + terms.dv * 0x1p-1073;
-    double const off = size * ((terms.dv + 1) * 0x1p-53) * (1 + 0x1p-40) + terms.dv * 0x1p-1073;
+    double const off = size * (roundings_of(dv, chunk_of_columns) * 0x1p-53) * (1 + 0x1p-40) + terms.dv * 0x1p-1073;
     key.product = {W, off}, key.product_size = size, key.value_norm = value_norm[j];
     if (row.scalars.drops && terms.kept_upper > 1) {
       key.product = {W * terms.kept, (off * terms.kept_upper + absolute(W) * terms.kept_off) * (1 + 0x1p-50) +
@@ -190,12 +190,12 @@ void source_state<T>::add_row(std::size_t at) {
   std::ranges::fill(row_common, 0.0);
   bool const finite = row.kinds.row == value_kind::finite;
   double const scale = terms.scale_upper, above_one = terms.scale_or_one;
-  double const omega = terms.forward.format.omega, n = static_cast<double>(keys) + 2;
+  double const omega = terms.forward.format.omega, n = roundings_of(keys, chunk_of_keys) + 1;
   double const rows_h = static_cast<double>(block_of_rows) +
                         static_cast<double>(found.heads) * (static_cast<double>(found.queries) / block_of_rows + 2) + 2;
   double const count = row.n();
   auto const path_Q = path_of_dX(terms, count, found.keys, terms.backward.part_keys);
-  sum_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
+  sum_off = common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
   for (auto const& key : row.keys) {
     if (key.j == sink_index) continue;
     auto const j = static_cast<std::size_t>(key.j);
@@ -243,8 +243,11 @@ void source_state<T>::add_row(std::size_t at) {
     row_dX[j] = dX, row_slope[j] = key.weight.mid * key.slope.mid;
     row_bound[j] = (product(scale, f) + (1 + path_Q.psi) * lost) * (1 + 0x1p-46);
     row_common[j] = (product(scale, product(row.growth, f_common)) + (1 + path_Q.psi) * lost) * (1 + 0x1p-46);
-    double const off_Q = (off_X + absolute(dX) * (n * 0x1p-53)) * (1 + 0x1p-40);
+    double const own = (key.dX_beside_delta * scale + absolute(key.dX.mid) * terms.scale_off) * (1 + 0x1p-50) +
+                       absolute(dX) * 0x1p-53 + 0x1p-1073;
+    double const off_Q = (own + absolute(dX) * (n * 0x1p-53)) * (1 + 0x1p-40);
     sum_off = larger(sum_off, row_bound[j] > 0 ? off_Q / row_bound[j] : infinity);
+    common_off = larger(common_off, row_common[j] > 0 ? off_Q / row_common[j] : infinity);
     slope_off += key.weight.off + weight * key.slope.off + w * (n * 0x1p-53), slope_sum += w;
   }
 }
@@ -310,14 +313,17 @@ void source_state<T>::write_dQ() {
   double const lost = (1 + path.psi) * (above_one * (4 * omega * n + 2 * omega * total_dX) + 2 * omega +
                                         path.parts * terms.backward.omega_grad);
   for (std::size_t t = 0; t < d; ++t) {
-    double const off = product(sum_off, sum_bound[t]) * slack + n * 0x1p-1060;
+    // Δ̂ is off by one number for all keys, which meets the mean key.
+    double const mean = (absolute(sum_slope[t]) + (slope_off + slope_sum * 0x1p-50) * largest_k[t]) * slack;
+    double const off = (smaller(product(sum_off, sum_bound[t]), product(common_off, sum_common[t])) +
+                        product(scale, product(row.alone ? 0 : row.delta.off, mean))) *
+                           slack +
+                       n * 0x1p-1060;
     double const x = absolute(sum_dX[t]) + off;
-    double const mean = terms.backward.delta_shared
-                            ? absolute(sum_slope[t]) + (slope_off + slope_sum * 0x1p-50) * largest_k[t] * slack
-                            : 0;
-    double const plain_bound = sum_bound[t] + product(scale, product(row.e_delta, mean));
-    double const common = product(exp_less_one_upper(row.lambda), x) + sum_common[t] +
-                          product(scale, product(row.growth, product(row.e_delta, mean)));
+    double const e_mean = terms.backward.delta_shared ? product(row.e_delta, mean) : 0;
+    double const plain_bound = sum_bound[t] + product(scale, e_mean);
+    double const common =
+        product(exp_less_one_upper(row.lambda), x) + sum_common[t] + product(scale, product(row.growth, e_mean));
     double const b =
         (smaller(common == common ? common : infinity, plain_bound == plain_bound ? plain_bound : infinity) + lost) *
             slack +
@@ -330,7 +336,8 @@ void source_state<T>::write_dQ() {
           kind = value_kind::unspecified;
     double const largest = above_one * total_dX * largest_k[t] * slack;
     double const bound = row.judged ? stored_bound(terms, x, b, largest, terms.backward.part_keys > 0) : infinity;
-    to[t] = {rounded_down(sum_dX[t] - off), rounded_up(sum_dX[t] + off), bound * slack, kind, false};
+    double const radius = row.judged ? off : infinity;
+    to[t] = {rounded_down(sum_dX[t] - radius), rounded_up(sum_dX[t] + radius), bound * slack, kind, false};
   }
 }
 

@@ -73,9 +73,9 @@ struct source_state {
   std::array<bool, block_of_rows> plain{};
   std::size_t first_key = 0, last_key = 0;  ///< of the keys with a weight in the block: first ≤ j < last
   gradient_row row;
-  // Of the row in hand: the largest radius of a term of dQ over its bound, Σ(|dX_j| + e^X_j), Σ of the radii of
-  // π_jg′_j, Σπ_jg′_j.
-  double sum_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
+  // Of the row in hand: the largest radius of a term of dQ over its bound by (a), by (b), Σ(|dX_j| + e^X_j), Σ of the
+  // radii of π_jg′_j, Σπ_jg′_j.
+  double sum_off = 0, common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
 
   void begin_group(std::int64_t b, std::int64_t g);
   void count_rows(std::int64_t b, std::int64_t g);
