@@ -23,8 +23,8 @@ enum class backward_delta : std::uint8_t {
   either,   ///< unknown
 };
 
-/// The model of a backward kernel, beside its forward's: formats, scores, dropout and the rounding of weights before
-/// they meet dO in dV (u_p, omega_p) are those of the kernel_model. k_… are numbers of roundings, u_… relative errors,
+/// The model of a backward kernel, beside its forward's. Formats, scores, dropout and the rounding of weights before
+/// they meet dO in dV (u_p, omega_p) stand in the kernel_model. k_… are numbers of roundings, u_… relative errors,
 /// omega_… absolute errors in the unit of what is rounded. docs/bound_backward.md, section 9, lists the field of each
 /// symbol.
 struct gradient_model {
@@ -60,7 +60,7 @@ struct gradient_model {
   sum_height height = sum_height::in_sequence;  ///< `declared` counts as in_sequence
   std::int64_t block = 1;                       ///< terms of a block (block_local)
   double u_acc = 0;                             ///< unit roundoff of these sums; 0 = format.u
-  int k_scale = 1;  ///< roundings of the factor σ of dQ and dK with that of σ itself (4 where √σ comes twice)
+  int k_scale = 1;  ///< roundings of the factor σ of dQ and dK, its own included (4 where √σ comes twice)
   int k_dv = 0;     ///< further roundings of a weight on its way into dV
   double u_head = 0, omega_head = 0;  ///< the rounding of each query head's dK and dV before heads are added
   std::int64_t part_keys = 0;         ///< keys after which a partial dQ is stored in its own format; 0 = never

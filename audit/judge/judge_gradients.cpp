@@ -22,6 +22,7 @@
 namespace attest::audit {
 namespace {
 
+using problem::element_type;
 using reference::gradient;
 using reference::gradient_element;
 using reference::gradient_index;
@@ -149,6 +150,22 @@ void take_group(reference::group_gradients const& group, returned_gradients cons
   take(gradient::dv, group.g, group.keys, group.dv, [&](std::int64_t j, std::int64_t c) { return group.dv_at(j, c); });
 }
 
+/// The element with the bound of a gradient that is stored in its tensor's type, if f64 is narrowed to it: the gradient
+/// of an f32 bias or sink beside f64.
+template <class T>
+gradient_element stored_as(element_type type, gradient_element truth) {
+  if (type == problem::type_of<T> || !std::is_same_v<T, double> || truth.no_terms) return truth;
+  problem::binary_format const& format = problem::row_of(type).format;
+  double const u = problem::formats::power_of_two(-format.fraction_bits - 1),
+               size = std::max(std::abs(truth.lower), std::abs(truth.upper)) + truth.bound;
+  if (size >= problem::formats::power_of_two(format.above_largest()) * (1 - u)) truth.bound = reference::infinity;
+  else
+    truth.bound = reference::rounded_up(reference::rounded_up(truth.bound + reference::rounded_up(u * size)) +
+                                        problem::formats::power_of_two(format.smallest() - 1));
+  return truth;
+}
+
+template <class T>
 void take_shared(gradient which, reference::shared_gradient const& truth, returned_gradients const& given,
                  gradient_tally& into) {
   auto const& gradient = given[which];
@@ -157,7 +174,8 @@ void take_shared(gradient which, reference::shared_gradient const& truth, return
     for (std::int64_t h = 0; h < truth.shape[1]; ++h)
       for (std::int64_t i = 0; i < truth.shape[2]; ++i)
         for (std::int64_t j = 0; j < truth.shape[3]; ++j)
-          into.take({which, b, h, i, j}, truth.at(b, h, i, j), gradient->got(b, h, i, j));
+          into.take({which, b, h, i, j}, stored_as<T>(gradient->tensor->type, truth.at(b, h, i, j)),
+                    gradient->got(b, h, i, j));
 }
 
 /// Encloses the open elements anew, at widths that grow until each is decided.
@@ -226,8 +244,8 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
     total.open.insert(total.open.end(), local.tally.open.begin(), local.tally.open.end());
     total.found.merge(std::move(local.tally.found));
   }
-  take_shared(gradient::dbias, first.value().dbias(), returned, total);
-  take_shared(gradient::dsink, first.value().dsink(), returned, total);
+  take_shared<T>(gradient::dbias, first.value().dbias(), returned, total);
+  take_shared<T>(gradient::dsink, first.value().dsink(), returned, total);
   decide_open(p, inputs, mode, total, how);
   return std::move(total.found);
 }

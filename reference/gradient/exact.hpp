@@ -81,7 +81,7 @@ constexpr enclosed_value<W> term_of(problem::instance<T> const& p, gradient_inpu
   if (at.which == gradient::dsink)
     return {mine.kinds.row, mine.kinds.row == value_kind::finite && row.has_sink() ? mine.keys.back().dS : ball<W>()};
   std::int64_t const j = at.which == gradient::dbias ? at.x : at.i;
-  bool has_weight = row.kind == row_kind::nan;
+  bool has_weight = row.kind == row_kind::nan && !is_without_weight(p, row.b, row.h, row.i, j);
   for (auto const& key : row.real_keys()) has_weight = has_weight || key.j == j;
   key_part const part = part_of(p, row.b, row.h, row.i, j, has_weight);
   exact_gradient_key<W> const* key = nullptr;
@@ -102,7 +102,7 @@ constexpr enclosed_value<W> term_of(problem::instance<T> const& p, gradient_inpu
 
 /// Encloses chosen elements, in the order asked. Modes own and recorded have the same exact values.
 /// Requires  indices inside their shapes; inputs as enclose_gradient_row needs them
-/// Cost      that of every row that contributes to a wanted element
+/// Cost      every row that contributes to a wanted element
 template <unsigned W, class T>
 constexpr std::vector<enclosed_value<W>> enclose_gradients(problem::instance<T> const& p,
                                                            gradient_inputs<T> const& inputs, gradient_mode mode,

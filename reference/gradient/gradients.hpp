@@ -55,7 +55,7 @@ enum class gradient_verdict : std::uint8_t {
   not_judged,  ///< the bound is infinite, or the kind is unspecified
 };
 
-/// The verdict on the number `got`. Of a NaN element only NaN is right, of one that is not finite NaN and ±∞.
+/// The verdict on the number `got`. Of a NaN element only NaN is right; NaN and ±∞ are where it is not finite.
 constexpr gradient_verdict verdict_on(gradient_element const& element, double got) noexcept;
 
 /// The gradients of one group: batch entry b and key-value head g, with the query heads that read it.
@@ -106,13 +106,13 @@ class gradient_source {
   gradient_source& operator=(gradient_source&&) noexcept;
   ~gradient_source();
 
-  /// The gradients of group (b, g), valid until the next call. The group's part of dBias and dSink is added to those of
-  /// this source.
+  /// The gradients of group (b, g), valid until the next call. The group's part of dBias and dSink is added to
+  /// the sums of this source.
   /// Requires  b < p.size().b, g < p.size().hk; each group asked once, for dBias and dSink to be right
   /// Cost      the forward oracle's, and 10 products n·m·d; memory O(16·m) beside the results and dBias
   group_gradients const& group(std::int64_t b, std::int64_t g);
 
-  /// The sums over the groups asked so far, of this source and of those that were added to it.
+  /// The sums over the groups asked so far, of this source and of others that were added to it.
   void add(gradient_source const& other);
   shared_gradient dbias() const;
   shared_gradient dsink() const;

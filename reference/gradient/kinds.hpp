@@ -23,7 +23,7 @@ constexpr value_kind kind_of(element const& x) noexcept {
                                               : value_kind::not_finite;
 }
 
-/// The kind of a row of numbers: that of their sum.
+/// The kind of the sum of a row of numbers.
 template <class T>
 constexpr value_kind kind_of_row(T const* x, std::int64_t count) noexcept {
   value_kind kind = value_kind::finite;
@@ -71,7 +71,8 @@ constexpr value_kind kind_of_dS(gradient_kinds const& kinds, key_part part) noex
 }
 /// The kind of the row's term of dV_jc at a visible key, from the kind of dO_ic.
 constexpr value_kind kind_of_dV(gradient_kinds const& kinds, value_kind d_o, key_part part) noexcept {
-  if (kinds.nan_scores) return value_kind::nan;
+  // Beside a NaN, a kernel may form e^(−∞ − NaN), or skip a score of −∞.
+  if (kinds.nan_scores) return part == key_part::weightless ? value_kind::unspecified : value_kind::nan;
   if (kinds.open_weights) return value_kind::unspecified;
   if (d_o == value_kind::finite || part == key_part::weighted) return d_o;
   return part == key_part::weightless && d_o == value_kind::nan ? d_o : value_kind::unspecified;
@@ -83,6 +84,16 @@ constexpr key_part part_of(problem::instance<T> const& p, std::int64_t b, std::i
                            std::int64_t j, bool has_weight) noexcept {
   if (!has_weight) return key_part::weightless;
   return is_dropped(p, b, h, i, j) ? key_part::dropped : key_part::weighted;
+}
+
+/// In a NaN row: is the score of key j, visible to it, −∞?
+template <class T>
+constexpr bool is_without_weight(problem::instance<T> const& p, std::int64_t b, std::int64_t h, std::int64_t i,
+                                 std::int64_t j) noexcept {
+  exact_score<T> score = exact_dot(p.q().row(b, h, i), p.k().row(b, key_head(p.size(), h), j), p.size().d);
+  score.bias = bias_at(p, b, h, i, j);
+  classify(score_rule::of(p), score);
+  return score.kind == number_class::minus_infinity;
 }
 
 /// The kinds of row.
@@ -103,7 +114,11 @@ constexpr gradient_kinds kinds_of(problem::instance<T> const& p, problem::view<T
   };
   for (auto const& key : row.real_keys()) add(key.j, true);
   for (std::int64_t const j : row.without_weight) add(j, false);
-  if (!kinds.contributes && kinds.row != value_kind::finite) kinds.row = value_kind::unspecified;
+  if (kinds.contributes) return kinds;
+  // Every score is −∞, and 0·∞ is formed or skipped.
+  value_kind all = sum_of_kinds(kinds.row, kind_of_row(p.q().row(row.b, row.h, row.i), s.d));
+  for (std::int64_t const j : row.without_weight) all = sum_of_kinds(all, kind_of_row(p.k().row(row.b, g, j), s.d));
+  if (all != value_kind::finite) kinds.row = value_kind::unspecified;
   return kinds;
 }
 

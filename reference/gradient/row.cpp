@@ -75,7 +75,7 @@ void weights_from_lse(gradient_terms const& terms, weights_of_mode const& at, gr
 }
 
 /// Lemma 2: weights that the forward pass saved, within C_j of π_j, rounded once more. λ = 0, and all of it is ζ_j.
-/// A sink's weight that nobody saves is taken as π.
+/// A sink's weight that is not saved is taken as π.
 void weights_from_saved(gradient_terms const& terms, gradient_row& row) {
   auto const& model = terms.backward;
   for (auto& key : row.keys) {

@@ -266,7 +266,8 @@ void source_state<T>::add_kinds() {
   for (std::size_t j = 0; j < keys; ++j) {
     auto const key = static_cast<std::int64_t>(j);
     if (!visible(*p, row.b, row.h, row.i, key)) continue;
-    key_part const part = part_of(*p, row.b, row.h, row.i, key, kinds.nan_scores || weighted[j] != 0);
+    bool const has_weight = kinds.nan_scores ? !is_without_weight(*p, row.b, row.h, row.i, key) : weighted[j] != 0;
+    key_part const part = part_of(*p, row.b, row.h, row.i, key, has_weight);
     value_kind const of_dS = kinds.contributes ? kind_of_dS(kinds, part) : kinds.row;
     if (p->has_bias()) {
       auto& to = dbias[dbias_at(row.b, row.h, row.i, key)].kind;
