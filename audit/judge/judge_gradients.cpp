@@ -156,8 +156,8 @@ template <class T>
 gradient_element stored_as(element_type type, gradient_element truth) {
   if (type == problem::type_of<T> || !std::is_same_v<T, double> || truth.no_terms) return truth;
   problem::binary_format const& format = problem::row_of(type).format;
-  double const u = problem::formats::power_of_two(-format.fraction_bits - 1),
-               size = std::max(std::abs(truth.lower), std::abs(truth.upper)) + truth.bound;
+  double const u = problem::formats::power_of_two(-format.fraction_bits - 1) * (1 + 0x1p-30),  // also of this line
+      size = std::max(std::abs(truth.lower), std::abs(truth.upper)) + truth.bound;
   if (size >= problem::formats::power_of_two(format.above_largest()) * (1 - u)) truth.bound = reference::infinity;
   else
     truth.bound = reference::rounded_up(reference::rounded_up(truth.bound + reference::rounded_up(u * size)) +
