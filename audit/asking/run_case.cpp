@@ -32,8 +32,8 @@ void note_reply(audit_case const& kernel_case, std::size_t call, kernel_session:
 
 problem::result<case_result> run_case(audit_case const& asked, kernel_session& kernel, judging_rules const& given,
                                       case_outputs* outputs) {
-  std::optional<audit_case> const handed =
-      asked.problem.draft().of->handed.empty() ? std::nullopt : std::optional(with_forward(asked));
+  bool const hands = !asked.problem.draft().of->handed.empty() && kernel.reads_forward();
+  std::optional<audit_case> const handed = hands ? std::optional(with_forward(asked)) : std::nullopt;
   audit_case const& kernel_case = handed ? *handed : asked;
   contract const claim = contract_under(*given.claim, kernel_case.problem);
   judging_rules rules = given;
@@ -86,6 +86,7 @@ problem::result<case_result> run_case(audit_case const& asked, kernel_session& k
     }
     if (stop()) break;
   }
+  if (hands && !kernel.reads_forward()) return run_case(asked, kernel, given, outputs);  // O and LSE are its own
   // If the call itself failed (crash, broken promise), a wider precision contract cannot explain it.
   bool const called_well = found.judged.failed == 0;
   if (!found.cut_short) judge_and_explain(kernel_case, outputs_of_calls, rules, found);

@@ -97,6 +97,7 @@ struct call_report {
   /// The kernel failed with what may be its way to refuse a call (attest_serve_say): an assertion about sizes, an error
   /// whose text speaks of a limit. Or it ended its process by itself: by assert() or by exit().
   bool refusal_marked = false;
+  bool alone = false;  ///< a backward pass that runs a forward pass of its own (attest_backward_is_alone)
   std::vector<broken_promise> broken;
 
   bool broke(promise which) const noexcept {

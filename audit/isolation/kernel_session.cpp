@@ -69,6 +69,7 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     if (!answers) return answers.why();
     call_answer& got = answers.value().front();
     result.seconds += got.report.seconds;
+    reads_forward_ = reads_forward_ && !got.report.alone;
     bool const refused = got.report.outcome == call_outcome::unsupported && got.report.broken.empty();
     bool const keeps_o = refused && result.report.outcome == call_outcome::succeeded;
     if (!keeps_o) result.report = std::move(got.report), result.outputs = std::move(got.outputs);

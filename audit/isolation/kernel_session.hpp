@@ -46,6 +46,9 @@ class kernel_session {
 
   isolated_kernel const& kernel() const noexcept { return kernel_; }
 
+  /// Does its backward pass read the O and LSE that it is handed? True until it says otherwise.
+  bool reads_forward() const noexcept { return reads_forward_; }
+
   /// From now on `interrupted` ends calls.
   void interrupt_by(interruption const& interrupted) { interruption_ = interrupted; }
 
@@ -65,7 +68,7 @@ class kernel_session {
   isolated_kernel kernel_;
   interruption interruption_;
   learned_output lse_, weights_;
-  bool hung_together_ = false, ended_ = false;
+  bool hung_together_ = false, ended_ = false, reads_forward_ = true;
 };
 
 }  // namespace attest::audit

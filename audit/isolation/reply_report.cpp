@@ -19,6 +19,7 @@ call_report report_of(runner::reply_message const& reply, double waited) {
       report.outcome = call_outcome::unknown_status;
       report.sentence = fmt::format("returned the unknown status {}", reply.status);
   }
+  report.alone = reply.alone != 0;
   std::string text = bounded(reply.text);
   report.refusal_marked = text.starts_with(runner::refusal_mark);
   if (report.refusal_marked) text.erase(0, 1);

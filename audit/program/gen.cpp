@@ -77,8 +77,9 @@ action gen_command(CLI::App& command) {
   command
       .add_option(
           "--abi", arguments->options.version,
-          "2: also sinks, entries, pages, block masks, dropout and merges, which version 2 of the C interface has")
-      ->check(CLI::Range(1, 2))
+          "2: also sinks, entries, pages, block masks, dropout and merges, which version 2 of the C interface has; 3: "
+          "gradients, too, with do, and the o and lse that they are formed from")
+      ->check(CLI::Range(1, 3))
       ->capture_default_str();
   command.add_flag("--plain", arguments->options.plain,
                    "only problems with dv = d, equal heads, n = m and at most one of band, mask and bias");

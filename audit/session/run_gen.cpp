@@ -10,6 +10,7 @@
 #include "audit/asking/plan.hpp"
 #include "audit/cases/families/plain.hpp"
 #include "audit/files/case_file.hpp"
+#include "audit/judge/forward_answers.hpp"
 
 namespace attest::audit {
 namespace {
@@ -75,6 +76,8 @@ names without_cases(names only, std::vector<audit_case> const& cases) {
   return only;
 }
 
+bool is_of_gradients(audit_case const& c) { return c.problem.draft().d_out.has_value(); }
+
 std::string text_of(gen_options const& options) {
   std::string text;
   if (!options.cases.only.empty()) text += fmt::format(" --only {}", fmt::join(options.cases.only, ","));
@@ -103,7 +106,8 @@ problem::result<generated_file> run_gen(gen_options const& options) {
     return error{error_code::missing, "--only",
                  "names only calls that several threads make at the same time, which a file cannot ask"};
   names const none_before = without_cases(options.cases.only, cases);
-  // A program that reads the file and knows version 1 would answer without the later tensors.
+  // A program that reads the file and knows an earlier version would answer without the later tensors.
+  bool const gradients = std::ranges::all_of(cases, is_of_gradients);
   if (options.version < 2)
     std::erase_if(cases, [](audit_case const& c) {
       bool version_1 = true;
@@ -111,7 +115,10 @@ problem::result<generated_file> run_gen(gen_options const& options) {
         version_1 = version_1 && c.call(call).draft().is_of_version_1();
       return !version_1;
     });
-  if (cases.empty()) return error{error_code::missing, "--abi", "all of the chosen cases need --abi 2"};
+  if (options.version < 3) std::erase_if(cases, is_of_gradients);
+  if (cases.empty())
+    return error{error_code::missing, "--abi", fmt::format("all of the chosen cases need --abi {}", gradients ? 3 : 2)};
+  for (audit_case& made : cases) made = with_forward(std::move(made));
   names of_version_2 = without_cases(options.cases.only, cases);
   for (std::string const& name : none_before) of_version_2.erase(name);
   std::string not_plain;

@@ -118,8 +118,8 @@ ATTEST_EXPORT attest_status attest_merge(attest_merge_call const* call) ATTEST_N
 /* Optional: the backward pass. */
 ATTEST_EXPORT attest_status attest_attention_backward(attest_call const* call) ATTEST_NOEXCEPT;
 
-/* Optional, beside it: not 0 if the backward pass runs a forward pass of its own. Its calls then have no out and no lse,
- * and its errors may be those of both. */
+/* Optional, beside it: not 0 if the backward pass runs a forward pass of its own. Its calls, except perhaps the first,
+ * then have no out and no lse, and its errors may be those of both. */
 ATTEST_EXPORT int attest_backward_is_alone(void) ATTEST_NOEXCEPT;
 
 /* Optional: a name for reports. */

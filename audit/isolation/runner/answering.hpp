@@ -27,7 +27,9 @@ class answering {
   /// The kernel's function for merges; without it, merges are answered with UNSUPPORTED.
   void merges_with(merge_function merge) noexcept { group_.merges_with(merge); }
   /// Its function for backward passes; without it, they are answered with UNSUPPORTED.
-  void differentiates_with(kernel_function backward) noexcept { group_.differentiates_with(backward); }
+  void differentiates_with(kernel_function backward, bool alone) noexcept {
+    group_.differentiates_with(backward, alone);
+  }
 
   /// Waits for a request, makes its calls, whose tensors lie in `memory`, and sends the replies. False if the judge has
   /// closed its end of the channel, or has sent something else.

@@ -147,7 +147,7 @@ inline thread_local reply_message* saying_for = nullptr;
 class call_group {
  public:
   void merges_with(merge_function merge) noexcept { merge_ = merge; }
-  void differentiates_with(kernel_function backward) noexcept { backward_ = backward; }
+  void differentiates_with(kernel_function backward, bool alone) noexcept { backward_ = backward, alone_ = alone; }
 
   /// Makes the calls, whose tensors lie in the shared `memory`, and writes their replies.
   /// Requires  1 ≤ count ≤ most_together
@@ -261,6 +261,7 @@ class call_group {
   attest_status answer_of(std::uint32_t at) noexcept {
     if (messages_[at].merge.asked != 0) return is_merge() && merge_ ? merge_(&merged_.call) : ATTEST_UNSUPPORTED;
     if (messages_[at].slots[d_out].present == 0) return kernel_(calls_[at]);
+    replies_[at].alone = alone_;
     return backward_ ? backward_(calls_[at]) : ATTEST_UNSUPPORTED;
   }
 
@@ -270,6 +271,7 @@ class call_group {
 
   merge_function merge_ = nullptr;
   kernel_function backward_ = nullptr;
+  bool alone_ = false;
   merge_descriptors merged_{}, merged_before_{};
   call_message const* messages_ = nullptr;
   reply_message* replies_ = nullptr;

@@ -99,7 +99,8 @@ attest_status unsupported(attest_call const*) noexcept { return ATTEST_UNSUPPORT
 
   static answering requests;
   requests.merges_with(reinterpret_cast<merge_function>(dlsym(loaded, symbol_beside(symbol, problem::merge).text)));
-  requests.differentiates_with(backward);
+  auto* const alone = reinterpret_cast<int (*)()>(dlsym(loaded, "attest_backward_is_alone"));
+  requests.differentiates_with(backward, alone != nullptr && alone() != 0);
   while (requests.answer(channel_descriptor, memory_descriptor, kernel)) continue;
   _exit(0);
 }

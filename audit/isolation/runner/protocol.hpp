@@ -173,6 +173,7 @@ struct reply_message {
   double seconds;  ///< inside the kernel, in all repetitions
   std::uint32_t environment_changed, descriptors_changed;
   std::uint32_t outputs_changed;  ///< after the call had returned, by a later call of the same thread
+  std::uint32_t alone;            ///< a backward pass that runs a forward pass of its own
   char text[said_bytes];          ///< text of the kernel about the call (attest_serve_say), or empty
 };
 

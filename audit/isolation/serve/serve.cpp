@@ -137,8 +137,8 @@ void attest_serve_merges(attest_server* server, attest_status (*merge)(attest_me
   server->requests.merges_with(merge);
 }
 
-void attest_serve_backward(attest_server* server, attest_status (*backward)(attest_call const*)) noexcept {
-  server->requests.differentiates_with(backward);
+void attest_serve_backward(attest_server* server, attest_status (*backward)(attest_call const*), int alone) noexcept {
+  server->requests.differentiates_with(backward, alone != 0);
 }
 
 int attest_serve_next(attest_server* server, attest_status (*kernel)(attest_call const*), int milliseconds) noexcept {
