@@ -101,7 +101,9 @@ inline constexpr std::array class_advices{
                  "ROCm/triton PR#460, pytorch#149726, nki-samples PR#80", "semantics.md"},
     class_advice{bug_class::gradient,
                  "a factor of the scale, a sum over the wrong rows, keys or heads, or a stale sum of dO*O",
-                 "compare dQ, dK and dV one by one: which of them is wrong says which of the two loops is", "",
+                 "compare dQ, dK and dV one by one: which of them is wrong says which of the two loops is",
+                 "TransformerEngine#3216, flash-attention#355, pytorch#41508 #178251, PaddlePaddle/flash-attention "
+                 "PR#134, flash-sparse-attention PR#199, triton#4174",
                  "bound_backward.md"},
     class_advice{bug_class::ignored_field, "the kernel does not read a field of the call and answers all the same",
                  "return ATTEST_UNSUPPORTED, or raise NotImplementedError, where a field asks for something else", "",

@@ -61,6 +61,7 @@ struct honest_backward {
   }
 
   // --- dS ---
+  static F const* d_out(place const& at) { return at.p.d_out().row(at.b, at.h, at.i); }
   static F product(F const* d_o, F const* v, std::int64_t dv) {
     F sum = 0;
     for (std::int64_t c = 0; c < dv; ++c) sum += d_o[c] * v[c];
@@ -114,7 +115,7 @@ class backward_kernel {
 
   F delta_of(place const& at) const {
     F sum = 0;
-    F const *const d_o = p_.d_out().row(at.b, at.h, at.i), *const o = P::delta_output(at);
+    F const *const d_o = P::d_out(at), *const o = P::delta_output(at);
     for (std::int64_t c = 0; c < p_.size().dv; ++c) sum += d_o[c] * o[c];
     return P::delta(sum);
   }
@@ -129,7 +130,7 @@ class backward_kernel {
     bool const empty = !some || lse == -infinity;
     if (empty && (!P::leaks_empty_rows || some)) return;
     F const delta = empty ? F(0) : delta_of(P::delta_place(at));
-    F const *const q = p_.q().row(at.b, at.h, at.i), *const d_o = p_.d_out().row(at.b, at.h, at.i);
+    F const *const q = p_.q().row(at.b, at.h, at.i), *const d_o = P::d_out(at);
     for (std::int64_t j = 0; j < m; ++j) {
       if (!empty && !sees(at, j)) continue;
       F const *const k = p_.k().row(at.b, g, j), *const v = p_.v().row(at.b, g, j);

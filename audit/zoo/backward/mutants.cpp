@@ -44,7 +44,7 @@ ATTEST_BACKWARD(delta_forgotten, bug_class::gradient, "", "dS is P*dP, without d
 }
 ;
 
-ATTEST_BACKWARD(delta_of_next_row, bug_class::gradient, "", "delta is the next row's"){
+ATTEST_BACKWARD(delta_of_next_row, bug_class::gradient, "TransformerEngine#3216", "delta is the next row's"){
     static backward_place<F> delta_place(backward_place<F> at){if (at.i + 1 < at.p.queries(at.b))++ at.i;
 return at;
 }
@@ -154,7 +154,7 @@ ATTEST_BACKWARD(backward_ignores_mask, bug_class::gradient, "",
 }
 ;
 
-ATTEST_BACKWARD(empty_rows_leak, bug_class::gradient, "", "a row without keys has the weights 1/m") {
+ATTEST_BACKWARD(empty_rows_leak, bug_class::gradient, "pytorch#41508", "a row without keys has the weights 1/m") {
   static constexpr bool leaks_empty_rows = true;
 };
 
@@ -167,7 +167,8 @@ return at.h % group == group - 1;
 }
 ;
 
-ATTEST_BACKWARD(dbias_of_first_row, bug_class::gradient, "", "a bias without rows has the gradient of the first row"){
+ATTEST_BACKWARD(dbias_of_first_row, bug_class::gradient, "flash-sparse-attention PR#199",
+                "a bias without rows has the gradient of the first row"){
     static bool adds_bias(backward_place<F> const& at){
         std::int64_t const rows = at.views.dbias.present ? at.views.dbias.shape[2] : at.views.dbias_f32.shape[2];
 return rows > 1 || at.i == 0;
@@ -184,7 +185,8 @@ return entries > 1 || at.b + 1 == at.size().b;
 }
 ;
 
-ATTEST_BACKWARD(row_skipped_in_backward, bug_class::gradient, "", "rows 5, 13, 21, … are lost, as in a race"){
+ATTEST_BACKWARD(row_skipped_in_backward, bug_class::gradient, "PaddlePaddle/flash-attention PR#134",
+                "rows 5, 13, 21, … are lost, as in a race"){
     static bool skips(backward_place<F> const& at){return at.i % 8 == 5;
 }
 }
@@ -218,6 +220,14 @@ ATTEST_BACKWARD(dsink_not_normalised, bug_class::gradient, "", "dSink has e^t fo
 
 ATTEST_BACKWARD(dropout_not_in_dv, bug_class::gradient, "", "dropout is not applied in the backward pass"){
     static F keeps(backward_place<F> const&, std::int64_t){return 1;
+}
+}
+;
+
+ATTEST_BACKWARD(strides_of_o_for_do, bug_class::gradient, "flash-attention#355", "dO is read with the strides of O"){
+    static F const * d_out(backward_place<F> const& at){auto read = at.p.d_out();
+read.stride = at.views.o.stride;
+return read.row(at.b, at.h, at.i);
 }
 }
 ;
