@@ -20,6 +20,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "bench/fast_backward.hpp"
 #include "bench/fast_peak.hpp"
 #include "bench/fast_shapes.hpp"
 #include "fast/attention.hpp"
@@ -108,8 +109,9 @@ class prepared {
       asked.block_q = asked.block_k = block;
     }
     auto const instance = problem::instance<T>::make(asked);
-    auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
     fast::options const how{.threads = shape_.threads, .cache = planned_cache, .bf16_arithmetic = shape_.by};
+    if (shape_.backward) return backward_.call(instance.value(), how);
+    auto const given = problem::outputs<T>::make(instance.value(), {{o_.data(), out}, {}, {}});
     if (!fast::attention(instance.value(), given.value(), how)) std::abort();
   }
 
@@ -134,6 +136,7 @@ class prepared {
   std::vector<T> q_, k_, v_, bias_, o_, sink_;
   std::vector<std::uint8_t> mask_, block_mask_;
   std::vector<std::int32_t> q_offsets_, k_offsets_, k_lengths_, table_;
+  backward_arrays<T> backward_;
 };
 
 /// A merge of partial results in f32, by the kernel and by the plainest loop.
@@ -314,7 +317,7 @@ std::string explained(shape const& asked) {
 
 void explain() {
   for (shape const& asked : shapes) {
-    if (asked.parts > 0) continue;
+    if (asked.parts > 0 || asked.backward) continue;
     auto const text = asked.type == element_type::f64    ? explained<double>(asked)
                       : asked.type == element_type::bf16 ? explained<problem::bf16>(asked)
                                                          : explained<float>(asked);

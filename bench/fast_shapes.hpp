@@ -46,6 +46,7 @@ struct shape {
   double blocks = 0;       ///< the share of blocks of 64 × 64 that a block mask sets; 0 = there is none
   std::int64_t parts = 0;  ///< merges that many partial results [b, hq, n, dv] instead, beside a plain loop
   bf16_arithmetic by = bf16_arithmetic::f32;  ///< left out where the processor has no instruction for it
+  bool backward = false;                      ///< the backward pass, beside O and LSE of the forward pass
 };
 
 constexpr problem::sizes square(std::int64_t n, std::int64_t d, std::int64_t hk = 8) { return {1, 8, hk, n, n, d, d}; }
@@ -179,6 +180,33 @@ inline constexpr shape shapes[]{
      .beside = "n=m=2048 d=64", .blocks = 0.25},
     {.name = "1/16 of blocks 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
      .blocks = 0.0625},
+    // The backward pass: five products, of which a causal problem counts its visible half.
+    {.name = "backward 512 d=64", .size = square(512, 64), .target = 80, .backward = true},
+    {.name = "backward 2048 d=64", .size = square(2048, 64), .target = 84, .backward = true},
+    {.name = "backward 4096 d=64", .size = square(4096, 64), .target = 84, .backward = true},
+    {.name = "backward 512 d=128", .size = square(512, 128), .target = 82, .backward = true},
+    {.name = "backward 2048 d=128", .size = square(2048, 128), .target = 86, .backward = true},
+    {.name = "backward 4096 d=128", .size = square(4096, 128), .target = 86, .backward = true},
+    {.name = "backward causal 512 d=64", .size = square(512, 64), .target = 72, .causal = true, .backward = true},
+    {.name = "backward causal 2048 d=64", .size = square(2048, 64), .target = 82, .causal = true, .backward = true},
+    {.name = "backward causal 4096 d=64", .size = square(4096, 64), .target = 83, .causal = true, .backward = true},
+    {.name = "backward causal 512 d=128", .size = square(512, 128), .target = 73, .causal = true, .backward = true},
+    {.name = "backward causal 2048 d=128", .size = square(2048, 128), .target = 83, .causal = true, .backward = true},
+    {.name = "backward causal 4096 d=128", .size = square(4096, 128), .target = 84, .causal = true, .backward = true},
+    {.name = "backward 2 threads 2048 d=64", .size = square(2048, 64), .target = 80, .threads = 2, .backward = true},
+    {.name = "backward 2 threads 2048 1 head d=64", .size = {1, 1, 1, 2048, 2048, 64, 64}, .target = 58, .threads = 2, .backward = true},
+    {.name = "backward f64 2048 d=64", .size = square(2048, 64), .target = 78, .type = element_type::f64,
+     .backward = true},
+    {.name = "backward bf16 2048 d=64", .size = square(2048, 64), .target = 95, .of = limit::shape,
+     .beside = "backward 2048 d=64", .type = element_type::bf16, .backward = true},
+    {.name = "backward mask 2048 d=64", .size = square(2048, 64), .target = 80, .of = limit::shape,
+     .beside = "backward 2048 d=64", .mask = true, .backward = true},
+    {.name = "backward bias 2048 d=64", .size = square(2048, 64), .target = 80, .of = limit::shape,
+     .beside = "backward 2048 d=64", .bias = true, .backward = true},
+    {.name = "backward softcap 2048 d=64", .size = square(2048, 64), .target = 80, .of = limit::shape,
+     .beside = "backward 2048 d=64", .softcap = 50, .backward = true},
+    {.name = "backward 8 heads on 2, 2048 d=64", .size = square(2048, 64, 2), .target = 95, .of = limit::shape,
+     .beside = "backward 2048 d=64", .backward = true},
     // Merges, compared with a plain loop over the same parts.
     {.name = "merge 2 parts, 32768 rows d=128", .size = {1, 8, 8, 4096, 0, 128, 128}, .of = limit::shape, .parts = 2},
     {.name = "merge 8 parts, 8192 rows d=128", .size = {1, 8, 8, 1024, 0, 128, 128}, .of = limit::shape, .parts = 8},
@@ -215,7 +243,7 @@ inline double operations(shape const& asked) {
   auto const& s = asked.size;
   double const n = static_cast<double>(s.n), m = static_cast<double>(s.m);
   double const pairs = (asked.causal ? n * (n + 1) / 2 : n * m) * (asked.blocks > 0 ? asked.blocks : 1);
-  return 2 * pairs * static_cast<double>(s.b * s.hq * (s.d + s.dv));
+  return 2 * pairs * static_cast<double>(s.b * s.hq * (asked.backward ? 3 * s.d + 2 * s.dv : s.d + s.dv));
 }
 
 /// N(0, 1), the same ones each time.

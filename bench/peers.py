@@ -4,6 +4,8 @@
     ./attest bench --peers [--seconds S] [--only TEXT] [--out DIR]      installs what it needs in build/peers
     bench/peers.py LIBRARY [the same]                                    with any Python that has numpy
 
+The backward rows need `--backward LIBRARY`, bench/backward_call.cpp as a library; PyTorch alone has them too.
+
 Runs torch, onnxruntime + onnx and openvino, as far as they are installed. Every answer is compared with attest's before
 it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call,
 and who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache
@@ -25,6 +27,8 @@ import numpy as np
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples" / "support"))
 from attest_call import AttestCall
 
+import backward_peers
+
 
 @dataclass(frozen=True)
 class Shape:
@@ -39,6 +43,7 @@ class Shape:
     kv_heads: int = 0  # 0: as many as heads
     bf16: bool = False
     by: str = ""  # attest's other arithmetics of bf16: its products of "dot" or "tiles"
+    backward: bool = False  # dQ, dK and dV, beside O and LSE
 
 
 SHAPES = [
@@ -76,6 +81,9 @@ SHAPES = [
     Shape("bf16 decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, bf16=True),
     Shape("bf16 decode m=32768 1 head d=128", 1, 1, 32768, 128, 1.0, bf16=True),
     Shape("bf16 2 threads decode m=4096 32 heads d=64", 32, 1, 4096, 64, 1.0, threads=2, bf16=True),
+    *(Shape(f"backward {'causal ' if causal else ''}{n} d={d}", 8, n, n, d, 1.2, causal=causal, backward=True)
+      for causal in (False, True) for d in (64, 128) for n in (512, 2048, 4096)),
+    Shape("backward 2 threads 2048 d=64", 8, 2048, 2048, 64, 1.2, threads=2, backward=True),
 ]
 
 
@@ -202,7 +210,37 @@ class Eviction:
         self.array.sum()
 
 
-def measured(library, shape, peers, seconds, evict):
+def backward_runs(library, backward, shape, peers, arrays, random):
+    """The callables of a backward row by name. Both sides get the same Q, K, V and dO, and their own O and LSE."""
+    d_o = random.standard_normal(arrays[0].shape, dtype=np.float32)
+    call = AttestCall(library, *arrays, causal=shape.causal, want_lse=True)
+    runs = {"attest": backward_peers.attest_run(backward, shape, (call.run(), call.lse), *arrays, d_o)}
+    if "torch" in peers:
+        runs["torch"] = backward_peers.torch_run(shape, *arrays, d_o)
+        truth, other = (backward_peers.numbers(runs[name]()) for name in ("attest", "torch"))
+        if not (worst := float(np.abs(truth - other).max())) <= 1e-4:
+            raise RuntimeError(f"torch differs from attest by {worst:.2g}")
+    return runs
+
+
+def forward_runs(library, shape, peers, arrays):
+    """The same of a forward row, each compared with attest's."""
+    runs = {"attest": attest_run(library, shape, *arrays)}
+    truth = as_float(runs["attest"]()).copy()
+    allowed = 2e-5 if not shape.bf16 else 2e-2  # PyTorch rounds weights to bf16
+    for peer in peers:
+        try:
+            run = MAKERS[peer](shape, *arrays)
+            worst = float(np.abs(as_float(np.ascontiguousarray(run())) - truth).max())
+            if not worst <= allowed:
+                raise RuntimeError(f"differs from attest by {worst:.2g}")
+            runs[peer] = run
+        except Exception as why:  # a peer that lacks the operator is a line in the table, not the end of it
+            print(f"{shape.name}: {peer}: {why}")
+    return runs
+
+
+def measured(library, backward, shape, peers, seconds, evict):
     """Seconds of each call by name, warm and cold: each once in a round, at least five rounds of either."""
     random = np.random.default_rng(1)
     made = [random.standard_normal((1, h, rows, shape.d), dtype=np.float32)
@@ -210,18 +248,8 @@ def measured(library, shape, peers, seconds, evict):
                             (shape.kv_heads or shape.heads, shape.m))]
     if shape.bf16:
         made = [cut_to_bf16(x) for x in made]
-    runs = {"attest": attest_run(library, shape, *made)}
-    truth = as_float(runs["attest"]()).copy()
-    allowed = 2e-5 if not shape.bf16 else 2e-2  # PyTorch rounds weights to bf16
-    for peer in peers:
-        try:
-            run = MAKERS[peer](shape, *made)
-            worst = float(np.abs(as_float(np.ascontiguousarray(run())) - truth).max())
-            if not worst <= allowed:
-                raise RuntimeError(f"differs from attest by {worst:.2g}")
-            runs[peer] = run
-        except Exception as why:  # a peer that lacks the operator is a line in the table, not the end of it
-            print(f"{shape.name}: {peer}: {why}")
+    runs = (backward_runs(library, backward, shape, peers, made, random) if shape.backward
+            else forward_runs(library, shape, peers, made))
     taken = {"warm": {name: [] for name in runs}, "cold": {name: [] for name in runs}}
     for state, times in taken.items():
         start = time.perf_counter()
@@ -273,8 +301,10 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="for each shape and library")
     parser.add_argument("--out", default=".", help="folder of peers.md, peers.json and peers.png")
     parser.add_argument("--only", default="", help="shapes whose name contains this")
+    parser.add_argument("--backward", help="bench/backward_call.cpp as a library, for the backward rows")
     asked = parser.parse_args()
     library = ctypes.CDLL(asked.library)
+    backward = ctypes.CDLL(asked.backward) if asked.backward else None
     peers = installed()
     name, caches = processor()
     evict = Eviction(caches[-1] * 1024 if caches else 32 << 20)
@@ -290,10 +320,11 @@ def main():
             + " over the best: warm, cold | wanted |")
         say("|---|---|" + "---|" * len(peers) + "---|---|")
         for shape in SHAPES:
-            if asked.only not in shape.name or (shape.by == "tiles" and not has_amx()):
+            if asked.only not in shape.name or (shape.by == "tiles" and not has_amx()) or \
+                    (shape.backward and backward is None):
                 continue
             try:
-                row = measured(library, shape, peers, asked.seconds, evict)
+                row = measured(library, backward, shape, peers, asked.seconds, evict)
             except RuntimeError as why:
                 if not shape.by:
                     raise

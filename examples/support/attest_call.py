@@ -35,14 +35,17 @@ class AttestCall:
     """One call of a library's attest_attention, which may be run many times.
 
     q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv] float32, or uint16 that holds bf16; mask uint8 [b|1, hq|1, n|1,
-    m]. run() returns o [b, hq, n, dv]; with want_weights, `weights` [b, hq, n, m] belong to the last run.
+    m]. run() returns o [b, hq, n, dv]; with want_weights, `weights` [b, hq, n, m] belong to the last run, and with
+    want_lse `lse` [b, hq, n].
     """
 
-    def __init__(self, library, q, k, v, mask=None, causal=False, threads=0, want_weights=False):
+    def __init__(self, library, q, k, v, mask=None, causal=False, threads=0, want_weights=False,
+                 want_lse=False):
         self.attention = library.attest_attention
         self.out = np.empty((*q.shape[:3], v.shape[3]), q.dtype)
         self.weights = np.empty((*q.shape[:3], k.shape[2]), q.dtype) if want_weights else None
-        self.arrays = dict(q=q, k=k, v=v, mask=mask, out=self.out, weights=self.weights)
+        self.lse = np.empty(q.shape[:3], np.float32) if want_lse else None
+        self.arrays = dict(q=q, k=k, v=v, mask=mask, out=self.out, weights=self.weights, lse=self.lse)
         self.call = Call(abi_version=1, threads=threads, scale=float("nan"), left=-1, right=0 if causal else -1)
         for name, array in self.arrays.items():
             if array is not None:

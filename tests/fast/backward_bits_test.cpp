@@ -244,6 +244,28 @@ TEMPLATE_TEST_CASE("rows without keys, keys without rows and a dO of 0 have grad
   CHECK((all_zero(at.dq) && all_zero(at.dk) && all_zero(at.dv) && all_zero(at.dbias) && all_zero(at.dsink)));
 }
 
+TEST_CASE("rows whose scores are all minus infinity contribute 0, and an LSE of infinity beside keys makes NaN",
+          "[unit]") {
+  problem::sizes const s{1, 2, 1, 30, 40, 6, 5};
+  written<float> asked(s, 6);
+  asked.bias = owned<float>::shaped({1, 2, 30, 40});
+  for (std::int64_t j = 0; j < 40; ++j) asked.bias.at(0, 1, 4, j) = -HUGE_VALF;
+  auto at = gradients_of(asked);
+  CHECK(at.lse.at(0, 1, 4) == -HUGE_VALF);
+  for (std::int64_t t = 0; t < 6; ++t) CHECK(at.dq.at(0, 1, 4, t) == 0);
+  for (auto const* of : {&at.dq, &at.dk, &at.dv, &at.dbias})
+    CHECK(std::ranges::none_of(of->values, [](float x) { return std::isnan(x); }));
+  // The same gradients as without the row.
+  auto masked = asked;
+  masked.mask = owned<std::uint8_t>::shaped({1, 2, 30, 40}, 0, 1);
+  for (std::int64_t j = 0; j < 40; ++j) masked.mask.at(0, 1, 4, j) = 0;
+  CHECK(gradients_of(masked).same_bits_as(at));
+  at.lse.at(0, 0, 7) = HUGE_VALF;
+  tests::differentiate(asked, at);
+  at.dq.each([](float& x, auto, auto h, auto i, auto) { CHECK(std::isnan(x) == (h == 0 && i == 7)); });
+  for (auto const* of : {&at.dk, &at.dv}) CHECK(std::ranges::all_of(of->values, [](float x) { return std::isnan(x); }));
+}
+
 TEST_CASE("a bias of minus infinity has a gradient of 0, and no queries or keys leave zeros", "[unit]") {
   auto asked = busy<float>({1, 2, 1, 20, 30, 9, 7}, 4);
   asked.mask = {}, asked.band = {};
