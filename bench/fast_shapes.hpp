@@ -180,7 +180,7 @@ inline constexpr shape shapes[]{
      .beside = "n=m=2048 d=64", .blocks = 0.25},
     {.name = "1/16 of blocks 2048 d=64", .size = square(2048, 64), .of = limit::shape, .beside = "n=m=2048 d=64",
      .blocks = 0.0625},
-    // The backward pass: five products, of which a causal problem counts its visible half.
+    // The backward pass: five products. A causal problem counts its visible half.
     {.name = "backward 512 d=64", .size = square(512, 64), .target = 80, .backward = true},
     {.name = "backward 2048 d=64", .size = square(2048, 64), .target = 84, .backward = true},
     {.name = "backward 4096 d=64", .size = square(4096, 64), .target = 84, .backward = true},
@@ -194,7 +194,8 @@ inline constexpr shape shapes[]{
     {.name = "backward causal 2048 d=128", .size = square(2048, 128), .target = 83, .causal = true, .backward = true},
     {.name = "backward causal 4096 d=128", .size = square(4096, 128), .target = 84, .causal = true, .backward = true},
     {.name = "backward 2 threads 2048 d=64", .size = square(2048, 64), .target = 80, .threads = 2, .backward = true},
-    {.name = "backward 2 threads 2048 1 head d=64", .size = {1, 1, 1, 2048, 2048, 64, 64}, .target = 58, .threads = 2, .backward = true},
+    {.name = "backward 2 threads 2048 1 head d=64", .size = {1, 1, 1, 2048, 2048, 64, 64}, .target = 58, .threads = 2,
+     .backward = true},
     {.name = "backward f64 2048 d=64", .size = square(2048, 64), .target = 78, .type = element_type::f64,
      .backward = true},
     {.name = "backward bf16 2048 d=64", .size = square(2048, 64), .target = 95, .of = limit::shape,

@@ -38,8 +38,8 @@ struct gradients {
 ///
 /// Sums over i run over all rows of all query heads that read the key's head; dBias and dSink are summed over the axes
 /// in which the bias and the sink are broadcast. With dropout, W and the weights of dV are 0 where `keep` is 0, and
-/// divided by 1 − p elsewhere. Like the forward pass, this one computes bf16 and f16 in f32 and rounds gradients once, at the
-/// end.
+/// divided by 1 − p elsewhere. Like the forward pass, this one computes bf16 and f16 in f32. It rounds
+/// gradients once, at the end.
 ///
 /// Requires  gradients overlap neither each other nor an input. A gradient of a packed tensor is packed like it. Of K
 ///           and V in pages, the gradients are rows of slots [b, hk, m, ·]: a page may belong to several entries
