@@ -54,6 +54,7 @@ struct gradient_model {
   int k_e = 0;                    ///< roundings of p̂·ŵ and p̂·Δ̂ where dS is their difference; 0 = p̂·(ŵ − Δ̂)
   int k_ds = 2;                   ///< roundings from ŵ − Δ̂ to dS: the difference, p̂, 1 − t̂², σ if it comes here
   double u_ds = 0, omega_ds = 0;  ///< the rounding of dS to a narrower format
+  bool ds_scaled = false;         ///< perhaps behind its product with σ; dBias is formed from that, by a division
   int k_g = 2;                    ///< roundings of 1 − t̂² (6 where t̂ is found from the capped score)
 
   // sums: dQ over keys, dK and dV over rows

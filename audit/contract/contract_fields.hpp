@@ -178,6 +178,7 @@ void visit_gradient(problem::gradient_model& m, Visitor& visitor) {
   whole(visitor, "k_ds", m.k_ds, fields::count);
   visitor.number("u_ds", m.u_ds, unit);
   visitor.number("omega_ds", m.omega_ds, absolute);
+  visitor.flag("ds_scaled", m.ds_scaled);
   whole(visitor, "k_g", m.k_g, fields::count);
   fields::word(visitor, "height", m.height, {"in_sequence", "block_local"});
   visitor.count("block", m.block, some);

@@ -30,6 +30,7 @@ gradient_model narrow_gradient(kernel_model const& forward, bool tensor_core) {
     m.k_dv = 2;
   }
   m.u_pd = m.u_ds = forward.u_p, m.omega_pd = m.omega_ds = forward.omega_p;
+  m.ds_scaled = true;
   m.u_head = m.u_grad = forward.u_out, m.omega_head = m.omega_grad = forward.omega_out;
   m.stored_limit = forward.out_limit;
   return m;

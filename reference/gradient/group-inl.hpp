@@ -293,13 +293,19 @@ void source_state<T>::add_kinds() {
 template <class T>
 void source_state<T>::add_shared() {
   if (row.kinds.row != value_kind::finite) return;
+  // ds_scaled: fl(σ·dS)/σ loses ω_ds/|σ|, where ν_j has ω_ds.
+  problem::gradient_model const& how = terms.backward;
+  double const least_scale = absolute(terms.scale) - terms.scale_off;
+  double const behind_scale = !how.ds_scaled || how.omega_ds == 0 || least_scale >= 1 ? 0
+                              : least_scale > 0 ? rounded_up(how.omega_ds * (1 / least_scale - 1) * (1 + 0x1p-50))
+                                                : infinity;
   for (auto const& key : row.keys) {
     if (key.j == sink_index) {
       bool const known = terms.from_saved ? key.saved_error < infinity : true;
       dsink[static_cast<std::size_t>((dsink_shape[0] == 1 ? 0 : row.b) * p->size().hq + row.h)].add(
           key.dS, key.error, row.judged && known);
     } else if (p->has_bias()) {
-      dbias[dbias_at(row.b, row.h, row.i, key.j)].add(key.dS, key.error, row.judged);
+      dbias[dbias_at(row.b, row.h, row.i, key.j)].add(key.dS, key.error + behind_scale, row.judged);
     }
   }
 }

@@ -321,7 +321,8 @@ class problem(dict):
                         found["dq"].append(stored(exact, min(one, two) + U))
                     for j in r.keys:
                         if self["bias"]:
-                            shared["dbias"][self.bias_place(*r.place, j)].append((r.dS[j], r.eS[j]))
+                            behind = m["omega_ds"] * max(ZERO, 1 / s_ - 1) if m["ds_scaled"] and s_ > 0 else ZERO
+                            shared["dbias"][self.bias_place(*r.place, j)].append((r.dS[j], r.eS[j] + behind))
                     if r.sink:
                         shared["dsink"][r.place[1]].append((r.dS[None], r.eS[None]))
                 k_R = parts(len(rows), m["part_rows"])

@@ -54,7 +54,8 @@ honest_models drawn_models(draw& random) {
       maybe(b.u_dp, 0x1p-22);
   maybe(b.u_dps, 0x1p-9), maybe(b.omega_dps, 0x1p-30), maybe(b.delta_shared, false), maybe(b.delta_first, true);
   maybe(b.k_delta, 3), maybe(b.u_delta, 0x1p-10), maybe(b.omega_delta, 0x1p-30), maybe(b.k_e, 2), maybe(b.k_ds, 4);
-  maybe(b.u_ds, 0x1p-9), maybe(b.omega_ds, 0x1p-25), maybe(b.k_g, 6), maybe(b.u_acc, 0x1p-22), maybe(b.k_scale, 4);
+  maybe(b.u_ds, 0x1p-9), maybe(b.omega_ds, 0x1p-25), maybe(b.ds_scaled, true), maybe(b.k_g, 6), maybe(b.u_acc, 0x1p-22),
+      maybe(b.k_scale, 4);
   maybe(b.k_dv, 2), maybe(b.u_head, 0x1p-8), maybe(b.omega_head, 0x1p-25), maybe(b.part_keys, std::int64_t{2});
   maybe(b.part_rows, std::int64_t{2}), maybe(b.u_grad, 0x1p-8), maybe(b.omega_grad, 0x1p-25);
   if (random.chance(0.3)) b.height = problem::sum_height::block_local, b.block = random.whole(1, 3);
@@ -82,7 +83,7 @@ void print_models(honest_models const& m) {
   field("u_dp", b.u_dp), field("u_dps", b.u_dps), field("omega_dps", b.omega_dps);
   field("delta_shared", b.delta_shared), field("delta_first", b.delta_first), field("k_delta", b.k_delta);
   field("u_delta", b.u_delta), field("omega_delta", b.omega_delta), field("k_e", b.k_e), field("k_ds", b.k_ds);
-  field("u_ds", b.u_ds), field("omega_ds", b.omega_ds), field("k_g", b.k_g);
+  field("u_ds", b.u_ds), field("omega_ds", b.omega_ds), field("ds_scaled", b.ds_scaled), field("k_g", b.k_g);
   field("block", b.height == problem::sum_height::block_local ? static_cast<double>(b.block) : 0);
   field("u_acc", b.u_acc), field("k_scale", b.k_scale), field("k_dv", b.k_dv), field("u_head", b.u_head);
   field("omega_head", b.omega_head), field("part_keys", static_cast<double>(b.part_keys));
