@@ -8,6 +8,7 @@
 
 #include "audit/cases/call_order.hpp"
 #include "audit/cause/diagnosis.hpp"
+#include "audit/cause/gradient_mistakes.hpp"
 #include "audit/cause/ignored_field.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/tensors/elements.hpp"
@@ -19,7 +20,8 @@ namespace {
 /// Is it about an element of these outputs? Other violations are about several calls, or about what O encodes.
 bool is_element_of(owned_problem const& problem, owned_outputs const& outputs, violation const& wrong) {
   auto const kind = problem::output_named(wrong.output);
-  if (!kind || problem::is_gradient(*kind) || !wrong.picture.empty()) return false;
+  if (!kind || !wrong.picture.empty()) return false;
+  if (problem::is_gradient(*kind)) return outputs.of(*kind).has_value();
   if (!outputs.of(*kind) || kind == output_kind::lse) return outputs.of(*kind).has_value();
   auto const& [b, h, i, at] = wrong.index;
   problem::sizes const& s = problem.size();
@@ -43,7 +45,17 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
 
 }  // namespace
 
+/// "; the whole dq fits one mistake: …"
+void call_explainer::explain_gradient(violation& wrong, output_kind kind) {
+  auto const [at, fresh] = gradient_mistakes_.try_emplace(kind);
+  if (fresh) at->second = gradient_mistake(problem_, outputs_, claim_, kind);
+  if (!at->second.empty())
+    wrong.sentence += fmt::format("; the whole {} fits one mistake: {}", name_of(kind), at->second);
+}
+
 void call_explainer::explain(violation& wrong) {
+  if (auto const kind = problem::output_named(wrong.output); kind && problem::is_gradient(*kind))
+    return explain_gradient(wrong, *kind);
   if (would_pass_f32_any(wrong))
     wrong.sentence +=
         "; it would pass f32-any: if the kernel rescales lazily or merges by LSE, that is its contract; else it is "

@@ -24,6 +24,7 @@ class call_explainer {
   void explain(violation& wrong);
 
  private:
+  void explain_gradient(violation& wrong, output_kind kind);
   bool would_pass_f32_any(violation const& worst);
   std::optional<common_factor> const& factor_of_row(violation const& wrong);
 
@@ -33,6 +34,7 @@ class call_explainer {
   std::span<row_index const> rows_;
   std::optional<bool> passes_f32_any_;
   std::map<std::array<std::int64_t, 3>, std::optional<common_factor>> factors_;  ///< by row
+  std::map<output_kind, std::string> gradient_mistakes_;
 };
 
 /// Explains what judge_by_law() found in one call.

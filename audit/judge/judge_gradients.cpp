@@ -205,7 +205,7 @@ void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> co
 
 template <class T>
 judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
-                      contract const& claim, thoroughness how) {
+                      contract const& claim, thoroughness how, formed_from what) {
   problem::kernel_model const forward = claim.model_for(problem.instance());
   problem::gradient_model const backward = claim.gradient_for(problem.instance());
   owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
@@ -215,7 +215,9 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
   if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
   if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
   reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, claim.conventions.lse_base};
-  auto const mode = given.lse.present ? reference::gradient_mode::recorded : reference::gradient_mode::own;
+  auto const mode = what == formed_from::handed_alone ? reference::gradient_mode::local
+                    : given.lse.present               ? reference::gradient_mode::recorded
+                                                      : reference::gradient_mode::own;
   auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, backward, mode); };
   returned_gradients const returned(problem, outputs);
   gradient_tally total(p.size().m);
@@ -253,8 +255,9 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
 }  // namespace
 
 judgement judge_gradients(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                          thoroughness how) {
-  return std::visit([&](auto const& p) { return judge_typed(problem, p, outputs, claim, how); }, problem.instance());
+                          thoroughness how, formed_from what) {
+  return std::visit([&](auto const& p) { return judge_typed(problem, p, outputs, claim, how, what); },
+                    problem.instance());
 }
 
 }  // namespace attest::audit

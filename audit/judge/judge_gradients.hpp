@@ -7,6 +7,12 @@
 
 namespace attest::audit {
 
+/// What a gradient is a function of.
+enum class formed_from : std::uint8_t {
+  inputs,        ///< of the inputs: the gradient itself
+  handed_alone,  ///< of the O and LSE that were handed over, whatever they are; for what explains a wrong gradient
+};
+
 /// Judges dQ, dK, dV, dBias and dSink in `outputs`, as far as they are there. Their own errors count of the O and LSE
 /// in `outputs`, or else of those that the problem hands to the kernel. Without an LSE, both count as the answers of a
 /// forward pass of the same contract.
@@ -14,6 +20,6 @@ namespace attest::audit {
 /// Ensures   the same judgement for any number of threads
 /// Cost      reference::gradient_source, and for elements that it leaves open reference::enclose_gradients
 judgement judge_gradients(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                          thoroughness how = thoroughness::report);
+                          thoroughness how = thoroughness::report, formed_from what = formed_from::inputs);
 
 }  // namespace attest::audit
