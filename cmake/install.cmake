@@ -1,5 +1,5 @@
 # cmake --install, and the targets that find_package(attest) then provides: attest::kernel_abi, attest::problem,
-# attest::reference (headers), attest::compiled, attest::machine and attest::fast (static); attest::kernel (shared,
+# attest::reference (headers), attest::compiled, attest::machine, attest::gradient and attest::fast (static); attest::kernel (shared,
 # behind the C interface), attest::attest (the program), attest::serve (for programs that serve a kernel); and the
 # function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write <attest/problem/x.hpp>.
 # tests/repository/install_test.cmake tests all of this.
@@ -16,7 +16,7 @@ install(FILES include/attest/builtin.h include/attest/kernel.h include/attest/se
 
 # Two exports: the needs of a kernel and its gate, which depend on DLPack's header alone, and the libraries.
 install(TARGETS attest_kernel_header EXPORT attest-kernel-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-foreach(part problem reference compiled machine fast kernel)
+foreach(part problem reference compiled machine gradient fast kernel)
   if(TARGET attest_${part})
     install(TARGETS attest_${part} EXPORT attest-targets INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   endif()
@@ -62,7 +62,8 @@ install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.sch
 add_custom_target(attest_installed)
 foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_answers attest_kernel
         attest_kernel_avx512
-    attest_kernel_avx2 attest_kernel_scalar attest_compiled attest_machine attest_fast attest_descriptions)
+    attest_kernel_avx2 attest_kernel_scalar attest_compiled attest_machine attest_gradient attest_fast
+    attest_descriptions)
   if(TARGET ${target})
     add_dependencies(attest_installed ${target})
   endif()

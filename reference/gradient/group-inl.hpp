@@ -188,9 +188,10 @@ void source_state<T>::add_row(std::size_t at) {
   std::ranges::fill(row_common, 0.0);
   bool const finite = row.kinds.row == value_kind::finite;
   double const scale = terms.scale_upper, above_one = terms.scale_or_one;
-  double const omega = terms.forward.format.omega, n = roundings_of(keys, chunk_of_keys) + 1;
-  double const rows_h = static_cast<double>(block_of_rows) +
-                        static_cast<double>(found.heads) * (static_cast<double>(found.queries) / block_of_rows + 2) + 2;
+  double const omega = terms.forward.format.omega, n = roundings_of(keys, chunk_of_keys);
+  // Of a sum over rows: the product, the chain of a block, the sums of blocks, the sums of heads. Adding to 0 is exact.
+  double const rows_h = roundings_of(static_cast<std::size_t>(found.queries), block_of_rows) +
+                        static_cast<double>(found.heads - 1) * (static_cast<double>(found.queries) / block_of_rows + 2);
   double const count = row.n();
   auto const path_Q = path_of_dX(terms, count, found.keys, terms.backward.part_keys);
   sum_off = common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;

@@ -13,8 +13,9 @@ inline constexpr std::size_t row_pad = 8;         ///< rows of matrices are padd
 
 inline constexpr std::size_t chunk_of_columns = 8, chunk_of_keys = 32;
 
+/// A product, the other terms of its chunk, and the chunks behind the first: adding to 0 rounds nothing.
 constexpr double roundings_of(std::size_t terms, std::size_t chunk) noexcept {
-  return static_cast<double>(chunk + (terms + chunk - 1) / chunk + 1);
+  return static_cast<double>((terms < chunk ? terms : chunk) + (terms + chunk - 1) / chunk);
 }
 
 constexpr std::size_t padded(std::size_t columns) noexcept { return (columns + row_pad - 1) / row_pad * row_pad; }

@@ -21,7 +21,10 @@ struct weights_of_mode {
 
 weights_of_mode take_mode(gradient_terms const& terms, gradient_row& row) {
   weights_of_mode found{row.lse, 0, 0};
-  for (auto& key : row.keys) key.weight = between(key.numbers.weight_lower, key.numbers.weight_upper);
+  for (auto& key : row.keys) {
+    key.weight = between(key.numbers.weight_lower, key.numbers.weight_upper);
+    if (key.share.off < key.weight.off) key.weight = key.share;
+  }
   if (terms.mode != gradient_mode::local) return found;
   double const high = rounded_up(rounded_up(row.lse.mid - row.recorded_lse.mid) + row.lse.off + row.recorded_lse.off);
   double const low = -rounded_up(rounded_up(row.recorded_lse.mid - row.lse.mid) + row.lse.off + row.recorded_lse.off);

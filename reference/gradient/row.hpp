@@ -34,6 +34,7 @@ struct gradient_key {
   enclosure slope{1, 0};               ///< g′_j
   enclosure tanh{};                    ///< t_j, beside a softcap
   double saved_error = infinity;       ///< C_j: the bound of a returned weight; own mode
+  enclosure share{0, infinity};        ///< π_j sharper than numbers says, from double words
   enclosure weight{}, product{}, y{};  ///< π_j, W_j, W_j − Δ
   double product_size = 0;             ///< a_j = Σ_c|dO_c·v_jc| (times κ)
   double value_norm = 0;               ///< ‖v_j‖₁

@@ -12,7 +12,7 @@ namespace gradient_detail {
 /// t = tanh(x/c) and g′ = 1 − t², from c·t known up to `off`.
 /// Why       |t̂² − t²| ≤ 2|t̂|e + e²; (1 − t̂)(1 + t̂) rounds three times, below 2u of a number of at most 1
 inline void slope_from_capped(double capped, double off, double c, gradient_key& key) {
-  double const t = capped / c, e = off / c * (1 + 0x1p-50) + absolute(t) * 0x1p-52 + 0x1p-1074;
+  double const t = capped / c, e = off / c * (1 + 0x1p-50) + absolute(t) * 0x1p-53 * (1 + 0x1p-50) + 0x1p-1074;
   key.tanh = {t, e};
   double const size = absolute(t);
   key.slope.mid = larger(0, (1 - size) * (1 + size));
@@ -45,10 +45,12 @@ void read_row(problem::instance<T> const& p, gradient_terms const& terms, machin
     key.numbers = {k.x_lower[at],  k.x_upper[at], k.score_upper[at],  k.product_upper[at],
                    k.key_norm[at], k.bias[at],    k.weight_lower[at], k.weight_upper[at]};
     if (terms.from_saved && (at < real || !from.terms->factor.asked)) key.saved_error = k.weight_bound[at];
+    if (at < from.weight.size())
+      key.share = {from.weight[at], rounded_up(from.weight_radius[at] + absolute(from.weight_low[at]))};
     if (terms.softcap > 0 && key.j != sink_index) {
       double const low = k.score_low.empty() ? 0 : k.score_low[at];
       double const capped = (k.score[at] - k.bias[at]) + low;
-      double const off = k.score_error[at] + (absolute(capped) + absolute(low)) * 0x1p-51 + 0x1p-1022;
+      double const off = k.score_error[at] + (absolute(capped) + absolute(low)) * 0x1p-52 * (1 + 0x1p-50) + 0x1p-1022;
       gradient_detail::slope_from_capped(capped, off, terms.softcap, key);
     }
   }

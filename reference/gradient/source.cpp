@@ -8,6 +8,7 @@
 #include "reference/gradient/group-inl.hpp"
 #include "reference/gradient/results-inl.hpp"
 #include "reference/gradient/shapes.hpp"
+#include "reference/machine/block_task.hpp"
 
 namespace attest::reference {
 namespace gradient_detail {
@@ -65,7 +66,8 @@ problem::result<gradient_source<T>> gradient_source<T>::make(problem::instance<T
   state->p = &p, state->inputs = inputs;
   state->terms = gradient_terms(forward, backward, mode, s.d, s.dv);
   gradient_detail::set_problem(p, state->terms);
-  auto rows_of_machine = machine::row_source<T>::make(p, forward, {.weights = state->terms.from_saved});
+  auto rows_of_machine = machine::row_source<T>::make(
+      p, forward, {.weights = state->terms.from_saved || !machine::has_exact_products<T>::value});
   if (rows_of_machine) state->rows.emplace(std::move(rows_of_machine).value());
   auto const reserve = [](auto const& shape, auto& sums) {
     sums.resize(static_cast<std::size_t>(shape[0] * shape[1] * shape[2] * shape[3]));

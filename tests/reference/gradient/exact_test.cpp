@@ -48,11 +48,12 @@ std::vector<place> places(gradient_case const& c) {
   return all;
 }
 
-constexpr problem::kernel_model forward{
+constexpr problem::kernel_model f32_model{
     .format = problem::formats::f32, .k_qk_base = 2, .eps = 0x1p-23, .eps_log = 0x1p-23};
 
 template <class T>
-void require_enclosed(gradient_case const& c, std::size_t& elements, std::size_t& judged) {
+void require_enclosed(gradient_case const& c, std::size_t& elements, std::size_t& judged,
+                      problem::kernel_model const& forward = f32_model, double widest = 1e-4) {
   stored_case<T> const stored(c);
   REQUIRE(stored.instance);
   auto const& p = *stored.instance;
@@ -94,7 +95,12 @@ void require_enclosed(gradient_case const& c, std::size_t& elements, std::size_t
     CHECK(wide(element.lower) <= truth);
     CHECK(truth <= wide(element.upper));
     CAPTURE((element.upper - element.lower) / element.bound);
-    CHECK(element.upper - element.lower <= 1e-4 * element.bound);
+    CHECK(element.upper - element.lower <= widest * element.bound + 0x1p-1000);
+    auto const refined = reference::refined(element, balls[n]);
+    wide const dense_error = ldexp(abs(truth) + 1, -250);
+    CHECK(wide(refined.lower) <= truth + dense_error);
+    CHECK(truth - dense_error <= wide(refined.upper));
+    CHECK(refined.upper - refined.lower <= 0x1p-50 * std::abs(refined.upper) + 0x1p-60);
     if (element.no_terms) CHECK(truth == 0);
   }
 }
@@ -112,4 +118,93 @@ TEST_CASE("both tiers enclose the gradients of dense matrices", "[unit][property
       require_enclosed<problem::bf16>(drawn_case<problem::bf16>(random, of, features), elements, judged);
   }
   CHECK(judged > elements * 9 / 10);
+}
+
+TEST_CASE("both tiers enclose gradients of f64, whose bounds are as small as double arithmetic", "[unit][property]") {
+  constexpr double u = 0x1p-53;
+  constexpr problem::kernel_model f64_model{
+      .format = problem::formats::f64, .k_qk_base = 2, .eps = 2 * u, .eps_log = 2 * u};
+  draw random(2);
+  std::size_t elements = 0, judged = 0;
+  for (unsigned features = 0; features < 512; features += 3) {
+    auto const of = static_cast<family>(random.whole(0, 8));
+    CAPTURE(features, static_cast<int>(of));
+    require_enclosed<double>(drawn_case<double>(random, of, features), elements, judged, f64_model,
+                             (features & 8) != 0 ? 1e4 : 4);  // a softcap's slope is formed in doubles
+  }
+  CHECK(judged > elements * 9 / 10);
+}
+
+TEST_CASE("packed queries and paged keys have the gradients of the dense problem", "[unit]") {
+  draw random(7);
+  auto const c = drawn_case<float>(random, family::gaussian, 32 + 16);
+  gradient_case one = c;  // one entry, so that its rows are packed as they lie
+  one.size.b = 1;
+  auto const& s = one.size;
+  stored_case<float> const dense_form(one);
+  std::vector<std::int32_t> const offsets{0, static_cast<std::int32_t>(s.n)};
+  std::vector<std::int32_t> const lengths{static_cast<std::int32_t>(s.m)};
+  std::vector<std::int32_t> table;  // pages of one key, in reverse
+  std::vector<float> k, v;
+  for (std::int64_t j = 0; j < s.m; ++j) {
+    table.push_back(static_cast<std::int32_t>(s.m - 1 - j));
+    for (std::int64_t g = 0; g < s.hk; ++g) {
+      auto const row = static_cast<std::size_t>(g * s.m + (s.m - 1 - j));
+      for (std::size_t t = 0; t < static_cast<std::size_t>(s.d); ++t)
+        k.push_back(dense_form.k[row * static_cast<std::size_t>(s.d) + t]);
+      for (std::size_t e = 0; e < static_cast<std::size_t>(s.dv); ++e)
+        v.push_back(dense_form.v[row * static_cast<std::size_t>(s.dv) + e]);
+    }
+  }
+  using problem::layout;
+  problem::arguments<float> a;
+  static_cast<problem::parameters&>(a) = one.parameters;
+  a.q = {dense_form.q.data(), layout::compact({1, s.hq, s.n, s.d})};
+  a.k = {k.data(), layout::compact({s.m, s.hk, 1, s.d})}, a.v = {v.data(), layout::compact({s.m, s.hk, 1, s.dv})};
+  a.sink = problem::tensor<float const>{dense_form.sink.data(), layout::compact({s.hq})};
+  a.q_offsets = problem::tensor<std::int32_t const>{offsets.data(), layout::compact({2})};
+  a.k_lengths = problem::tensor<std::int32_t const>{lengths.data(), layout::compact({1})};
+  a.block_table = problem::tensor<std::int32_t const>{table.data(), layout::compact({1, s.m})};
+  auto const made = problem::instance<float>::make(a);
+  REQUIRE(made);
+  auto const& paged = made.value();
+  auto inputs = dense_form.inputs();
+  inputs.d_o.map = paged.entries().queries.map;
+  auto const source_of = [&](auto const& p, auto const& with) {
+    return std::move(reference::gradient_source<float>::make(p, with, f32_model, {}, gradient_mode::own)).value();
+  };
+  auto ours = source_of(paged, inputs), theirs = source_of(*dense_form.instance, dense_form.inputs());
+  auto const same = [](auto const& x, auto const& y) {
+    REQUIRE(x.size() == y.size());
+    for (std::size_t n = 0; n < x.size(); ++n)
+      CHECK((x[n].lower == y[n].lower && x[n].upper == y[n].upper && x[n].bound == y[n].bound));
+  };
+  for (std::int64_t g = 0; g < s.hk; ++g) {
+    auto const& x = ours.group(0, g);
+    auto const& y = theirs.group(0, g);
+    same(x.of_q, y.of_q), same(x.of_k, y.of_k), same(x.of_v, y.of_v);
+  }
+  same(ours.dsink().element, theirs.dsink().element);
+}
+
+TEST_CASE("sources of several threads add up", "[unit]") {
+  draw random(9);
+  auto const c = drawn_case<float>(random, family::gaussian, 4 + 16);
+  stored_case<float> const stored(c);
+  auto const make = [&] {
+    return std::move(reference::gradient_source<float>::make(*stored.instance, stored.inputs(), f32_model, {},
+                                                             gradient_mode::own))
+        .value();
+  };
+  auto one = make(), first = make(), second = make();
+  for (std::int64_t b = 0; b < c.size.b; ++b)
+    for (std::int64_t g = 0; g < c.size.hk; ++g) one.group(b, g), ((b + g) % 2 == 0 ? first : second).group(b, g);
+  first.add(second);
+  auto const together = first.dbias(), alone = one.dbias();
+  REQUIRE(together.element.size() == alone.element.size());
+  for (std::size_t n = 0; n < alone.element.size(); ++n) {
+    CHECK(std::abs(together.element[n].bound - alone.element[n].bound) <= 1e-12 * alone.element[n].bound);
+    CHECK(together.element[n].lower <= alone.element[n].upper);
+    CHECK(alone.element[n].lower <= together.element[n].upper);
+  }
 }
