@@ -1,9 +1,9 @@
-"""docs/bound_backward.md, evaluated from its text with 60 decimal digits, beside the bounds that reference/gradient/ finds.
+"""docs/bound_backward.md, evaluated from its text with 60 decimal digits, beside the bounds of reference/gradient/.
 
 usage: bound_from_text.py PROGRAM COUNT SEED    PROGRAM: gradient_bound_rows
 
-Names are those of the page; E_j is that of docs/bound.md. Every bound must be at least the text's, and at most
-2^-15 more: the machine tier knows L within 2^-40, which counts beside an error of L of 2^-24.
+Names are the page's own; E_j is evaluated as docs/bound.md states it. Every bound must be at least the text's, and at
+most 2^-15 more: the machine tier knows L within 2^-40, which counts beside an error of L of 2^-24.
 """
 import json
 import subprocess
@@ -191,7 +191,8 @@ class row:
             if p.mode == 0:
                 F_O = sum((times(abs(x), y) for x, y in zip(self.d_o, B)), ZERO)
             sums = sum((times(abs(x), y) for x, y in zip(self.d_o, met)), ZERO)
-            candidates.append(F_O + times(gw(dv + m["k_delta"], u), sums) + (4 * dv + 2) * w + F * 2 * w * (dO1 + sum(met)))
+            lost = (4 * dv + 2) * w + F * 2 * w * (dO1 + sum(met))
+            candidates.append(F_O + times(gw(dv + m["k_delta"], u), sums) + lost)
         if p.mode != 2 and m["delta"] != 0:
             plain = sum(times(self.A[j], abs(self.y[j])) for j in self.js)
             centred = sum(times(self.growth * self.piT[j] + self.zeta[j], abs(self.y[j])) for j in self.js)
@@ -351,8 +352,10 @@ class problem(dict):
                         return stored(x, bound)
 
                     for e in range(self.dv):
-                        main = sum((r.D[j] * (r.A[j] * (1 + psi_V) + psi_V * r.pi[j]) * abs(r.d_o[e]) for r in live), ZERO)
-                        lost = kplus * (f["omega_p"] + F * 2 * w) * sum((abs(r.d_o[e]) for r in live if r.D[j] > 0), ZERO)
+                        main = sum((r.D[j] * (r.A[j] * (1 + psi_V) + psi_V * r.pi[j]) * abs(r.d_o[e])
+                                    for r in live), ZERO)
+                        kept = sum((abs(r.d_o[e]) for r in live if r.D[j] > 0), ZERO)
+                        lost = kplus * (f["omega_p"] + F * 2 * w) * kept
                         lost += k_R * m["omega_grad"] + kplus * (2 * w * (2 * n_j + 1) + (F + dropout) * 2 * w
                                                                  * (sum((r.P[j] for r in live), ZERO) + n_j))
                         bound = finish(lambda r: r.pi[j] * r.D[j] * r.d_o[e], main + (1 + psi_V) * lost)
@@ -368,9 +371,9 @@ class problem(dict):
                         found["dk"].append(bound if live else ZERO)
         for key, elements in shared.items():
             for terms in elements:
-                H = len(terms) - 1
+                H = max(0, len(terms) - 1)
                 x, b = abs(sum((a for a, _ in terms), ZERO)), sum((e for _, e in terms), ZERO)
-                bound = b * (1 + gw(H, u)) + gw(H, u) * sum((abs(a) for a, _ in terms), ZERO) + 2 * H * w if terms else ZERO
+                bound = b * (1 + gw(H, u)) + gw(H, u) * sum((abs(a) for a, _ in terms), ZERO) + 2 * H * w
                 found[key].append(stored(x, bound) if terms else ZERO)
         return found
 
@@ -387,13 +390,13 @@ def main(program, count, seed):
                 if not ours.is_finite():
                     infinite += 1
                     continue
-                assert text.is_finite(), f"problem {at}, {key}[{place}]: the text judges nothing, the program {ours:.6e}"
+                assert text.is_finite(), f"problem {at}, {key}[{place}]: the text judges nothing"
                 compared += 1
                 ratio = ours / text if text > 0 else ONE if ours < Decimal("1e-280") else INF
                 widest = max(widest, ratio - 1)
                 assert 1 - Decimal(2) ** -60 <= ratio <= 1 + Decimal(2) ** -15, \
-                    f"problem {at} mode {p.mode}, {key}[{place}]: text {text:.12e}, program {ours:.12e}, ratio {ratio:.9f}"
-    print(f"{compared} bounds of {len(lines)} problems agree, at most {widest:.2e} above the text; {infinite} are infinite")
+                    f"problem {at} mode {p.mode}, {key}[{place}]: text {text:.12e}, program {ours:.12e}"
+    print(f"{compared} bounds of {len(lines)} problems agree within {widest:.2e}; {infinite} are infinite")
     assert compared > 9 * infinite
 
 
