@@ -206,3 +206,27 @@ TEST_CASE("no columns of K or V, a scale of 0", "[unit]") {
   found = kinds_of(c);
   for (auto const& x : found.dk) CHECK(std::abs(x.upper) < 1e-300);
 }
+
+TEST_CASE("what a mode rests on must be there", "[unit]") {
+  auto const c = two_rows();
+  stored_case<float> const stored(c);
+  auto const models = models_of({}, c);
+  auto const make = [&](auto const& inputs, gradient_mode mode) {
+    return reference::gradient_source<float>::make(*stored.instance, inputs, models.forward, models.backward, mode);
+  };
+  auto inputs = stored.inputs();
+  CHECK(make(inputs, gradient_mode::own));
+  for (auto const mode : {gradient_mode::recorded, gradient_mode::local}) {
+    auto const without = make(inputs, mode);
+    REQUIRE(!without);
+    CHECK(without.why().argument == "lse");
+  }
+  std::vector<float> const lse(2, 1.0F), o(4, 1.0F);
+  inputs.lse = stored_case<float>::rows(lse, {1, 1, 2, 1});
+  CHECK(make(inputs, gradient_mode::recorded).why().argument == "o");
+  inputs.o = stored_case<float>::rows(o, {1, 1, 2, 2});
+  CHECK(make(inputs, gradient_mode::recorded));
+  CHECK(make(inputs, gradient_mode::local));
+  inputs.d_o = {};
+  CHECK(make(inputs, gradient_mode::own).why().argument == "do");
+}
