@@ -1,8 +1,8 @@
 # cmake --install, and the targets that find_package(attest) then provides: attest::kernel_abi, attest::problem,
 # attest::reference (headers), attest::compiled, attest::machine, attest::gradient and attest::fast (static);
-# attest::kernel (shared, behind the C interface), attest::attest (the program), attest::serve (for programs that serve a
-# kernel); and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write <attest/problem/x.hpp>.
-# tests/repository/install_test.cmake tests all of this.
+# attest::kernel (shared, behind the C interface), attest::attest (the program), attest::serve (for programs that serve
+# a kernel); and the function attest_add_audit. Headers include each other as "problem/x.hpp"; consumers write
+# <attest/problem/x.hpp>. tests/repository/install_test.cmake tests all of this.
 include(CMakePackageConfigHelpers)
 set(ATTEST_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/attest)
 set(ATTEST_HEADERS_DIR ${CMAKE_INSTALL_INCLUDEDIR}/attest)

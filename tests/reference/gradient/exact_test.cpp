@@ -1,4 +1,6 @@
 // The ball tier of gradients: encloses dense matrices of 300 bits; both tiers enclose the same number.
+#include "reference/gradient/exact.hpp"
+
 #include <cmath>
 
 #include "tests/reference/gradient/dense.hpp"
@@ -104,6 +106,30 @@ void require_enclosed(gradient_case const& c, std::size_t& elements, std::size_t
     if (element.no_terms) CHECK(truth == 0);
   }
 }
+
+}  // namespace
+
+namespace {
+
+// Two keys of equal scores: π = 1/2, Δ = 2, dS = (−1/2, 1/2), and dQ = σ·Σ dS·k = 1.
+constexpr bool halves_are_proved() {
+  constexpr std::array<float, 1> q{0}, d_o{1};
+  constexpr std::array<float, 2> k{1, 3}, v{1, 3};
+  problem::arguments<float> call;
+  call.scale = 1.0;
+  call.q = {q.data(), problem::layout::compact({1, 1})};
+  call.k = {k.data(), problem::layout::compact({2, 1})}, call.v = {v.data(), problem::layout::compact({2, 1})};
+  auto const p = problem::instance<float>::make(call).value();
+  reference::gradient_inputs<float> inputs;
+  inputs.d_o = {d_o.data(), {1, 1, 1, 1}, {1, 1, 1}, true, {}};
+  constexpr std::array<gradient_index, 2> wanted{{{gradient::dq, 0, 0, 0, 0}, {gradient::dv, 0, 0, 1, 0}}};
+  auto const found = reference::enclose_gradients<128>(p, inputs, gradient_mode::own, wanted);
+  auto const is = [](reference::ball<128> const& x, double y) {
+    return y - 0x1p-50 < reference::lower(x) && reference::upper(x) < y + 0x1p-50;
+  };
+  return is(found[0].value, 1) && is(found[1].value, 0.5);
+}
+static_assert(halves_are_proved(), "the gradients of two equal scores, proved while this file compiles");
 
 }  // namespace
 
