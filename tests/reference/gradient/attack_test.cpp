@@ -43,7 +43,7 @@ void attack(std::uint64_t seed, int cases) {
   asked total;
   for (int n = 0; n < cases; ++n) {
     auto const features = static_cast<unsigned>(random.whole(0, 511)) & static_cast<unsigned>(random.whole(0, 511));
-    auto const of = static_cast<family>(random.whole(0, 8));
+    auto const of = static_cast<family>(random.whole(0, last_family));
     auto const c = drawn_case<T>(random, of, features, random.chance(0.1) ? 40 : 6);
     stored_case<T> const stored(c);
     for (auto const& [name, kernel] : kernels<T>()) {

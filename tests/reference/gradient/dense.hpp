@@ -52,7 +52,7 @@ inline dense_gradients dense(gradient_case const& c, std::vector<double> const* 
           wide slope_of = 1;
           if (cap > 0) {
             wide const e = exp(-2 * abs(x) / cap), size = (1 - e) / (1 + e);
-            slope_of = 1 - size * size;
+            slope_of = 1 / (cosh(x / cap) * cosh(x / cap));
             x = (x < 0 ? -size : size) * cap;
           }
           if (!c.bias.empty()) x += wide(at(c.bias, bias_at(j)));

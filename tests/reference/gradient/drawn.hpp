@@ -91,7 +91,58 @@ struct stored_case {
 };
 
 /// How the numbers of a case lie.
-enum class family { gaussian, peaked, close_values, large_values, one_value, powers, far_keys, small, sharp };
+enum class family {
+  gaussian,
+  peaked,
+  close_values,
+  large_values,
+  one_value,
+  powers,
+  far_keys,
+  small,
+  sharp,
+  giant_scores,
+  tiny_values,
+  tiny_queries,
+  tiny_upstream,
+  masked,
+  least_masked,
+  offset_keys,
+  offset_upstream,
+  heavy
+};
+constexpr std::int64_t last_family = static_cast<std::int64_t>(family::heavy);
+
+/// Moves the numbers of a case to where the family wants them.
+template <class T>
+void stretch(draw& random, family of, gradient_case& c) {
+  auto const each = [](std::vector<double>& list, auto&& change) {
+    for (double& x : list) x = audit::number(audit::nearest_element<T>(change(x)));
+  };
+  auto const power = [&](std::int64_t least, std::int64_t most) {
+    return std::ldexp(1.0, static_cast<int>(random.whole(least, most)));
+  };
+  double const ten = std::pow(10.0, static_cast<double>(random.whole(1, 4)));
+  if (of == family::giant_scores) {
+    double const by = std::pow(10.0, random.uniform() * (problem::format_of<T>.exponent_bits > 5 ? 18 : 2) + 2);
+    each(c.q, [&](double x) { return x * by; });
+  }
+  double const down = power(-149, -100), further = power(-20, 0), up = power(0, 30);
+  if (of == family::tiny_values) {
+    each(c.v, [&](double x) { return x * down; });
+    each(c.d_o, [&](double x) { return x * further; });
+  }
+  if (of == family::tiny_queries && problem::format_of<T>.exponent_bits > 5) {
+    each(c.q, [&](double x) { return x * down; });
+    each(c.k, [&](double x) { return x * up; });
+  }
+  if (of == family::tiny_upstream) each(c.d_o, [&](double x) { return x * down; });
+  if (of == family::offset_keys) each(c.k, [&](double x) { return x + ten; });
+  if (of == family::offset_upstream) each(c.d_o, [&](double x) { return x + ten; });
+  if (of == family::heavy)
+    for (auto* list : {&c.q, &c.k, &c.v, &c.d_o})
+      each(*list, [&](double x) { return std::copysign(std::exp(3 * std::abs(x) / 2), x); });
+}
 
 /// A case of type T whose features are the bits of `features`: 1 mask, 2 causal, 4 bias, 8 softcap, 16 sink, 32 grouped
 /// heads, 64 dropout, 128 lengths, 256 a given scale.
@@ -133,6 +184,7 @@ gradient_case drawn_case(draw& random, family of, unsigned features, std::int64_
                                           : (offset + gaussian()) * tiny;
     });
     fill(c.d_o, s.b * s.hq * s.n * s.dv, [&] { return gaussian() * tiny; });
+    stretch<T>(random, of, c);
   }
   if (has(1))
     for (std::int64_t at = 0; at < s.b * s.hq * s.n * s.m; ++at) c.mask.push_back(random.chance(0.65));
@@ -141,8 +193,12 @@ gradient_case drawn_case(draw& random, family of, unsigned features, std::int64_
     c.bias_shape = {random.chance(0.5) ? s.b : 1, random.chance(0.5) ? s.hq : 1, random.chance(0.5) ? s.n : 1, s.m};
     auto const& shape = c.bias_shape;
     double const reach = random.chance(0.2) ? 100 : 1;
-    fill(c.bias, shape[0] * shape[1] * shape[2] * shape[3],
-         [&] { return random.chance(0.1) ? -INFINITY : reach * gaussian(); });
+    double const mask = of == family::masked         ? -std::pow(10.0, static_cast<double>(random.whole(3, 10)))
+                        : of == family::least_masked ? -3.3895e38
+                                                     : 0;
+    fill(c.bias, shape[0] * shape[1] * shape[2] * shape[3], [&] {
+      return mask < 0 && random.chance(0.5) ? mask : random.chance(0.1) ? -INFINITY : reach * gaussian();
+    });
   }
   if (has(8)) c.parameters.softcap = audit::number(audit::nearest_element<T>(random.chance(0.5) ? 1.0 : 5.0));
   if (has(16)) fill(c.sink, s.hq, [&] { return random.chance(0.1) ? -INFINITY : 3 * gaussian(); });
