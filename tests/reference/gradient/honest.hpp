@@ -42,7 +42,6 @@ struct honest_models {
 };
 inline honest_models models_of(honest_kernel const& k, gradient_case const& c) {
   constexpr double u = 0x1p-24, e = u * (1 + 0x1p-20);
-  double const u16 = std::ldexp(1.0, -1 - k.low.fraction_bits), w16 = std::ldexp(0.5, k.low.smallest());
   honest_models m;
   auto& f = m.forward;
   f.format = problem::formats::f32;
@@ -58,6 +57,7 @@ inline honest_models models_of(honest_kernel const& k, gradient_case const& c) {
   b.k_e = k.expanded ? 1 : 0, b.k_ds = 2 + (c.parameters.softcap > 0 ? 1 : 0) + (k.scale_first ? 2 : 0);
   b.k_scale = k.scale_first ? 0 : 2;
   if (k.stores_low()) {
+    double const u16 = std::ldexp(1.0, -1 - k.low.fraction_bits), w16 = std::ldexp(0.5, k.low.smallest());
     f.u_p = u16, f.omega_p = w16, f.u_out = u16, f.omega_out = w16;
     f.p_normalised = k.saved ? problem::normalised_first::yes : problem::normalised_first::no;
     b.u_ds = u16, b.omega_ds = w16, b.u_grad = u16, b.omega_grad = w16;
