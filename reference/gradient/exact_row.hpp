@@ -78,8 +78,12 @@ constexpr void enclose_gradient_row(problem::instance<T> const& p, gradient_inpu
   if (!out.kinds.contributes || out.kinds.nan_scores || out.kinds.open_weights) return;
 
   ball<W> const lse = local ? recorded_lse<W>(inputs, b, h, i) : ball<W>();
+  // s_j − L̂ = (m − L̂) + (s_j − m): weights above e^1000 are left open.
+  if (local && !(upper(row.max_score - lse) < 1000)) {
+    out.kinds = with_recorded(out.kinds, false, value_kind::finite);
+    return;
+  }
   for (auto const& key : row.keys) {
-    // s_j − L̂ = (m − L̂) + (s_j − m)
     out.keys.push_back({.j = key.j,
                         .dropped = key.j != sink_index && is_dropped(p, b, h, i, key.j),
                         .weight = local ? exp((row.max_score - lse) + key.below_max) : key.weight / row.normaliser});

@@ -230,3 +230,26 @@ TEST_CASE("what a mode rests on must be there", "[unit]") {
   inputs.d_o = {};
   CHECK(make(inputs, gradient_mode::own).why().argument == "do");
 }
+
+TEST_CASE("an LSE far below the scores leaves local mode open", "[unit]") {
+  auto const c = two_rows();
+  stored_case<float> const stored(c);
+  auto const models = models_of({}, c);
+  std::vector<float> const lse{-1e30F, 0.5F}, o(4, 1.0F);
+  auto inputs = stored.inputs();
+  inputs.lse = stored_case<float>::rows(lse, {1, 1, 2, 1}), inputs.o = stored_case<float>::rows(o, {1, 1, 2, 2});
+  std::vector<reference::gradient_index> const wanted{
+      {gradient::dq, 0, 0, 0, 0}, {gradient::dq, 0, 0, 1, 0}, {gradient::dv, 0, 0, 0, 0}, {gradient::dv, 0, 0, 2, 0}};
+  auto const balls =
+      reference::compiled::enclose_gradients<128>(*stored.instance, inputs, gradient_mode::local, wanted);
+  CHECK((balls[0].kind == open && balls[1].kind == value_kind::finite && balls[2].kind == open &&
+         balls[3].kind == value_kind::finite));
+  auto source = std::move(reference::gradient_source<float>::make(*stored.instance, inputs, models.forward,
+                                                                  models.backward, gradient_mode::local))
+                    .value();
+  auto const& group = source.group(0, 0);
+  CHECK(group.dq_at(0, 0, 0).bound == INFINITY);
+  CHECK(group.dq_at(0, 1, 0).bound < INFINITY);
+  CHECK(group.dv_at(0, 0).bound == INFINITY);
+  CHECK(group.dv_at(2, 0).bound < INFINITY);
+}
