@@ -178,6 +178,21 @@ void take_shared(gradient which, reference::shared_gradient const& truth, return
                     gradient->got(b, h, i, j));
 }
 
+/// The verdict by the ball itself, which may be far narrower than the doubles around it.
+template <unsigned W>
+gradient_verdict verdict_beside(gradient_element const& truth, reference::enclosed_value<W> const& enclosed,
+                                double got) {
+  if (truth.kind != value_kind::finite || enclosed.kind != value_kind::finite || !std::isfinite(got) ||
+      !(truth.bound < reference::infinity))
+    return verdict_on(truth, got);
+  auto const exactly = [](double x) { return reference::ball<W>::from(reference::value_of(x)); };
+  switch (reference::at_most(reference::absolute(exactly(got) - enclosed.value), exactly(truth.bound))) {
+    case reference::decision::yes: return gradient_verdict::certified;
+    case reference::decision::no: return gradient_verdict::refuted;
+    default: return gradient_verdict::undecided;
+  }
+}
+
 /// Encloses the open elements anew, at widths that grow until each is decided.
 template <class T>
 void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> const& inputs,
@@ -189,8 +204,9 @@ void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> co
     auto const enclosed = reference::compiled::enclose_gradients<W>(p, inputs, mode, wanted);
     for (std::size_t n = 0; n < open.size(); ++n) {
       gradient_element const truth = refined(open[n].truth, enclosed[n]);
-      if (is_last) tally.count(open[n].at, truth, open[n].got, verdict_on(truth, open[n].got));
-      else tally.take(open[n].at, truth, open[n].got);
+      gradient_verdict const verdict = verdict_beside(truth, enclosed[n], open[n].got);
+      if (is_last || verdict != gradient_verdict::undecided) tally.count(open[n].at, truth, open[n].got, verdict);
+      else tally.open.push_back({open[n].at, truth, open[n].got});
     }
   };
   auto const enough = [&] {

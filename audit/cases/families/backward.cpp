@@ -78,6 +78,7 @@ class gradient_list {
     made.asks = {.lse = false, .weights = false};
   }
   std::vector<audit_case> take() { return list_.take(); }
+  bool quick() const noexcept { return list_.options().quick; }
 
  private:
   case_list list_;
@@ -116,6 +117,11 @@ void add_rows_and_groups(gradient_list& to) {
   to.add("many-queries", {1, 1, 1, 300, 5, 8, 8}, [](auto&, auto&) {});
   to.add("many-keys", {1, 1, 1, 5, 300, 8, 8}, [](auto&, auto&) {});
   to.add("whole-tiles", {1, 2, 2, 128, 128, 64, 64}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
+  if (!to.quick()) {  // sizes that are trained
+    to.add("grouped-causal-500", {1, 8, 2, 500, 500, 64, 64}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
+    to.add("window-700", {1, 2, 2, 700, 700, 128, 128}, [](auto& p, auto&) { p.band = {0, 255, 0}; });
+    to.add("cross-192-1000", {2, 2, 2, 192, 1000, 64, 64}, [](auto&, auto&) {});
+  }
   to.add("past-a-tile", {1, 2, 1, 129, 65, 64, 64}, [](auto&, auto&) {});
 }
 
