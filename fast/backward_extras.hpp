@@ -84,8 +84,8 @@ working<E> sink_gradient(backward_context<E> const& call, std::int64_t b, std::i
   using T = working<E>;
   T sum = 0;
   for (; b < last_b; ++b) {
-    T const t = sink_of(call.instance, b, h), t_in_log2 = sink_in_log2(t);
-    if (t == -std::numeric_limits<T>::infinity()) continue;
+    // (A sink of −∞ has the weight 0, and a gradient of NaN where a row of its head is NaN.)
+    T const t = sink_in_log2(sink_of(call.instance, b, h));
     auto const band = call.instance.band(b);
     for (query_place at{h, 0}; at.i < call.instance.queries(b); ++at.i) {
       query_rules<E> rules;
@@ -94,7 +94,7 @@ working<E> sink_gradient(backward_context<E> const& call, std::int64_t b, std::i
       T const* const d_o = call.instance.size().dv == 0 ? nullptr
                                                         : converted(call.ops, call.given.d_o.row(b, at.h, at.i),
                                                                     call.instance.size().dv, d_o_buffer);
-      T const x = t_in_log2 - lse_in_log2<T>(call.given.lse(b, at.h, at.i, 0));
+      T const x = t - lse_in_log2<T>(call.given.lse(b, at.h, at.i, 0));
       sum -= sink_weight(x) * delta_of(call, b, at, d_o, buffer);
     }
   }
