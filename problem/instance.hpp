@@ -39,10 +39,10 @@ struct arguments : parameters, entry_tensors {
 /// the head, s_ij = softcap(σ·(q_i·k_j)) + bias_ij. With the base 2 the scores are logarithms to the base 2, like the
 /// LSEs of parts in a merge of that base: s_ij = ln 2·(σ·(q_i·k_j) + bias_ij).
 ///
-/// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], dO [b, hq, n, dv], sink [b, hq, 1, 1], block_mask [b, hq, ⌈n/block_q⌉,
-///           ⌈m/block_k⌉]. Mask, bias and keep are [b, hq, n, m], and their broadcast axes have stride 0. n and m are
-///           the slots of an entry: entry b has queries(b) queries and keys(b) keys. Query head h reads key-value head
-///           h / (hq/hk).
+/// Shapes    Q [b, hq, n, d], K [b, hk, m, d], V [b, hk, m, dv], dO [b, hq, n, dv], sink [b, hq, 1, 1], block_mask
+///           [b, hq, ⌈n/block_q⌉, ⌈m/block_k⌉]. Mask, bias and keep are [b, hq, n, m], and their broadcast axes have
+///           stride 0. n and m are the slots of an entry: entry b has queries(b) queries and keys(b) keys. Query head h
+///           reads key-value head h / (hq/hk).
 /// Source    docs/semantics.md; Vaswani et al. 2017, section 3.2.1
 template <floating_element T>
 class instance {

@@ -24,8 +24,8 @@ struct answered_pass {
   owned_outputs outputs;  ///< o, lse, and one gradient
 };
 
-/// One mistake. `suppose` makes of a pass the one that a kernel without the mistake answers so; nothing where it cannot
-/// be made.
+/// One mistake. `suppose` returns another pass, which is right exactly if the given one has the mistake. It returns
+/// nothing if the problem leaves no room for the mistake.
 struct mistake {
   std::string clause;
   std::vector<output_kind> of;  ///< the gradients that may show it

@@ -13,9 +13,9 @@ enum class formed_from : std::uint8_t {
   handed_alone,  ///< of the O and LSE that were handed over, whatever they are; for what explains a wrong gradient
 };
 
-/// Judges dQ, dK, dV, dBias and dSink in `outputs`, as far as they are there. Their own errors count of the O and LSE
-/// in `outputs`, or else of those that the problem hands to the kernel. Without an LSE, both count as the answers of a
-/// forward pass of the same contract.
+/// Judges dQ, dK, dV, dBias and dSink in `outputs`, as far as they are there. The errors of the O and LSE in `outputs`
+/// count, or else the errors of the O and LSE that the problem hands to the kernel. Without an LSE, both count as the
+/// answers of a forward pass of the same contract.
 /// Requires  a problem of a backward pass; gradients of the shapes and types of zero_gradient
 /// Ensures   the same judgement for any number of threads
 /// Cost      reference::gradient_source, and for elements that it leaves open reference::enclose_gradients

@@ -34,8 +34,8 @@ ATTEST_EXPORT void attest_serve_merges(attest_server* server,
                                        attest_status (*merge)(attest_merge_call const*)) ATTEST_NOEXCEPT;
 
 /* Before attest_serve_next: backward passes (attest_attention_backward) are answered by this function. Without one they
- * are unsupported. NULL takes it back. If alone is not 0, it runs a forward pass of its own (attest_backward_is_alone in
- * attest/kernel.h); that must be said before the first attest_serve_next. */
+ * are unsupported. NULL takes it back. If alone is not 0, it runs a forward pass of its own
+ * (attest_backward_is_alone in attest/kernel.h). */
 ATTEST_EXPORT void attest_serve_backward(attest_server* server, attest_status (*backward)(attest_call const*),
                                          int alone) ATTEST_NOEXCEPT;
 

@@ -148,6 +148,10 @@ void source_state<T>::finish_row(std::size_t at) {
       row.kinds =
           with_recorded(row.kinds, absolute(stored) < infinity, kind_of_row(inputs.o.row(row.b, row.h, row.i), s.dv));
   }
+  bool const lost_in_range = std::ranges::all_of(row.without_weight, [&](std::int64_t j) {
+    return 1.25 * dO_V_size[at * key_stride + static_cast<std::size_t>(j)] < terms.limit;
+  });
+  if (!lost_in_range && !row.kinds.contributes) row.kinds.row = sum_of_kinds(row.kinds.row, value_kind::unspecified);
   if (!row.kinds.contributes || row.kinds.nan_scores || row.kinds.open_weights) {
     add_kinds();
     return write_dQ();
@@ -175,6 +179,7 @@ void source_state<T>::finish_row(std::size_t at) {
     row.judged = row.in_range && (terms.mode != gradient_mode::own || row.by_theorem);
     for (auto const& key : row.keys) row.judged = row.judged && key.P < 0x1p60;
   }
+  row.judged = row.judged && lost_in_range;
   add_row(at);
   if (!finite || !row.without_weight.empty() || !plain[at]) add_kinds();
   write_dQ();

@@ -75,6 +75,13 @@ void ball_row_reader<T>::read(problem::instance<T> const& p, problem::view<T con
   row.without_weight = row_.without_weight;
   row.has_sink = row_.has_sink();
   row.o.clear(), row.o_bound.clear();
+  if (!row.kinds.contributes && !row_.without_weight.empty() && row.kinds.row == value_kind::finite) {
+    // HB6 of the keys that a bias of −∞ hides: 0·∞ where a kernel's q·k overflows.
+    row_scalars const lost = range_of(p, row_);
+    bool const in_range = lost.lost_upper < terms.limit && lost.lost_norm < terms.limit &&
+                          lost.scale_upper < terms.limit && lost.query_norm * larger(1, lost.scale_upper) < terms.limit;
+    if (!in_range) row.kinds.row = value_kind::unspecified;
+  }
   if (!row.kinds.contributes || row.kinds.nan_scores) return;
   compiled::collect_facts(p, row_, facts_);
   row.scalars = facts_;

@@ -18,7 +18,7 @@ std::vector<audit_case> backward_cases(case_options const& options);
 
 /// The backward pass of each call of a case: the same tensors, and a dO.
 /// Requires  calls that entries in slots or packed rows hold, of rank 4
-/// Ensures   calls of the same shape have the same dO; a case whose name is in `backward_cases` has the dO that it needs
+/// Ensures   calls of the same shape have the same dO; a case of backward_cases has the dO that it needs
 audit_case differentiated(audit_case of, std::uint64_t seed);
 
 }  // namespace attest::audit

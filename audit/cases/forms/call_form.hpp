@@ -57,8 +57,8 @@ bool has_any(call_form const& form, feature_group group) noexcept;
 bool is_bare(call_form const& form) noexcept;
 
 /// The form nearest to a problem: its features follow from the shapes of mask and bias and from the parameters,
-/// its values count as Gaussian. Returns nothing if the rank is not 4, and of a backward pass. Sizes of packed and
-/// paged problems are those of the slots.
+/// its values count as Gaussian. Returns nothing if the rank is not 4, and of a backward pass. The sizes of
+/// packed and paged problems are the sizes of their slots.
 std::optional<call_form> form_of(problem_draft const& p);
 
 /// The band of a form: the neutral one if it has none.
