@@ -14,6 +14,7 @@
 #include "audit/judge/padding_rows.hpp"
 #include "audit/judge/row_law.hpp"
 #include "audit/judge/row_truth.hpp"
+#include "audit/judge/unmasked_rows.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 
@@ -235,7 +236,12 @@ judgement judge_backward(owned_problem const& problem, owned_outputs const& outp
   forward.padding = outputs.padding;
   judgement found = judge_forward(problem, forward, claim, rows, how);
   found.merge(unjudged(gradients));
-  if (!gradients.empty()) found.merge(judge_gradients(problem, outputs, claim, how));
+  if (gradients.empty()) return found;
+  auto const unmasked = claim.conventions.empty_row == conventions::row::unmasked
+                            ? with_empty_rows_unmasked(problem, outputs)
+                            : std::nullopt;
+  found.merge(unmasked ? judge_gradients(unmasked->problem, unmasked->outputs, claim, how)
+                       : judge_gradients(problem, outputs, claim, how));
   return found;
 }
 
