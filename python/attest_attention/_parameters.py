@@ -49,6 +49,10 @@ REALS = frozenset(row.name for row in _ROWS if str(row.type).startswith("float")
 LATER = tuple(row.name for row in dataclasses.fields(LaterTensors))
 BYTES = ("mask", "block_mask", "keep")  # Booleans here, any byte but 0 = true there
 FLOATS = ("bias", "sink")  # what is in neither holds whole numbers: lengths, offsets and tables
+# Gradients by the input that they are of; problem/operators.hpp has the same list.
+GRADIENTS = {"dq": "q", "dk": "k", "dv": "v", "dbias": "bias", "dsink": "sink"}
+QUERIES = ("q", "o", "do", "dq")  # what has rows of the queries, and of the keys
+KEYS = ("k", "v", "dk", "dv")
 
 
 def numbers_of(parameters: Parameters) -> dict[str, Any]:

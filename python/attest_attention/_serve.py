@@ -36,7 +36,8 @@ _tensor = ctypes.POINTER(DLTensor)
 
 
 class AttestCall(ctypes.Structure):
-    """attest_call of include/attest/kernel.h. Of a call of version 1 nothing behind `weights` is there."""
+    """attest_call of include/attest/kernel.h. Of a call of version 1 nothing behind `weights` is there, of one of
+    version 2 nothing behind `reserved`."""
 
     _fields_ = [("abi_version", ctypes.c_uint32), ("threads", ctypes.c_int32),
                 ("q", _tensor), ("k", _tensor), ("v", _tensor), ("mask", _tensor), ("bias", _tensor),
@@ -47,7 +48,9 @@ class AttestCall(ctypes.Structure):
                 ("k_offsets", _tensor), ("block_table", _tensor), ("block_mask", _tensor), ("keep", _tensor),
                 ("q_scale", _tensor), ("k_scale", _tensor), ("v_scale", _tensor), ("dropout", ctypes.c_double),
                 ("block_q", ctypes.c_int32), ("block_k", ctypes.c_int32), ("align", ctypes.c_int32),
-                ("reserved", ctypes.c_int32)]
+                ("reserved", ctypes.c_int32),
+                ("d_out", _tensor), ("d_q", _tensor), ("d_k", _tensor), ("d_v", _tensor), ("d_bias", _tensor),
+                ("d_sink", _tensor)]
 
 
 _NUMBERS_OF_1 = tuple(name for name in NUMBERS if getattr(AttestCall, name).offset < AttestCall.sink.offset)

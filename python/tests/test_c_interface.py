@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from attest_attention import _program
 from attest_attention._arrays import DLDataType, DLDevice, DLTensor
-from attest_attention._parameters import LATER, NUMBERS
+from attest_attention._parameters import GRADIENTS, LATER, NUMBERS
 from attest_attention._serve import AttestCall
 from attest_attention._serve_merge import AttestMergeCall
 
@@ -54,10 +54,11 @@ def test_every_field_is_that_of_the_header(structure: Any, name: str) -> None:
 def test_a_call_of_version_1_ends_where_the_tensors_of_version_2_begin() -> None:
     fields = [field for field, _ in AttestCall._fields_]  # type: ignore[misc]
     assert AttestCall.sink.offset == 112 and fields[fields.index("weights") + 1] == "sink"
-    assert set(LATER) <= set(fields[fields.index("sink"):])
+    assert set(LATER) <= set(fields[fields.index("sink"):fields.index("d_out")])
 
 
 def test_every_number_and_optional_tensor_of_a_call_is_a_row() -> None:
     named = {"abi_version", "threads", "q", "k", "v", "mask", "bias", "out", "lse", "weights", *NUMBERS, *LATER}
     without_rule = {"q_scale", "k_scale", "v_scale", "reserved"}
-    assert {field for field, _ in AttestCall._fields_} == named | without_rule  # type: ignore[misc]
+    backward = {"d_out", *("d_" + of for of in GRADIENTS.values())}
+    assert {field for field, _ in AttestCall._fields_} == named | without_rule | backward  # type: ignore[misc]
