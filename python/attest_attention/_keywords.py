@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from ._parameters import GRADIENTS
+
 
 class Further(TypedDict, total=False):
     """What version 2 of the C interface adds.
@@ -34,6 +36,22 @@ class Further(TypedDict, total=False):
     kv_layout: str | None
 
 
+class Gradients(TypedDict, total=False):
+    """A recorded backward pass.
+
+    do              [b, hq, n, dv]: the upstream gradient, beside which o and lse are what the kernel was handed
+    dq, dk, dv      the gradients of sum(do·o), in the shapes of q, k and v
+    dbias, dsink    in the shapes of bias and sink
+    """
+
+    do: Any
+    dq: Any
+    dk: Any
+    dv: Any
+    dbias: Any
+    dsink: Any
+
+
 class Keywords(Further, total=False):
     """All of them. None says the same as no keyword.
 
@@ -55,3 +73,29 @@ class Keywords(Further, total=False):
     softcap: float | None
     layout: str
     cu_seqlens: tuple[Any, Any] | None
+
+
+class Judged(Keywords, Gradients, total=False):
+    """The keywords of verify and assert_attention."""
+
+
+def outputs_of(given: dict[str, Any], **outputs: Any) -> dict[str, Any]:
+    """These outputs and, taken out of the keywords, what belongs to a backward pass; without what is None.
+
+    Raises ValueError for what is not whole.
+    """
+    found = {**outputs, **{name: given.pop(name) for name in Gradients.__annotations__ if name in given}}
+    found = {name: array for name, array in found.items() if array is not None}
+    named = [name for name in GRADIENTS if name in found]
+    if "do" not in found:
+        if named:
+            raise ValueError(f"{named[0]}: needs do, the upstream gradient")
+        return {"o": None, **found}  # which the caller hears of
+    if "dq" not in found:
+        raise ValueError("dq: is missing beside do; of the other gradients any may be")
+    if "weights" in found:
+        raise ValueError("weights: a backward pass has none; judge them by a call without do")
+    for name in ("dbias", "dsink"):
+        if name in found and given.get(GRADIENTS[name]) is None:
+            raise ValueError(f"{name}: there is no {GRADIENTS[name]}")
+    return found

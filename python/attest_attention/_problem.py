@@ -9,7 +9,7 @@ import numpy as np
 
 from ._arrays import FLOATING, host, swapped
 from ._keywords import Further, Keywords
-from ._parameters import BYTES, CORNERS, FLOATS, LATER, NUMBERS, REALS
+from ._parameters import BYTES, CORNERS, FLOATS, KEYS, LATER, NUMBERS, QUERIES, REALS
 from ._tensor_file import Tensor
 from ._words import among, layout_word
 
@@ -53,8 +53,7 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
     if further:
         given |= _offsets_by_entry(given)
     tensors = {name: floating(array, name) for name, array in (("q", q), ("k", k), ("v", v))}
-    tensors |= {name: floating(array, name) for name, array in (outputs or {}).items() if array is not None
-                or name == "o"}
+    tensors |= {name: floating(array, name) for name, array in (outputs or {}).items()}
     tensors |= {name: _optional(given[name], name) for name in ("mask", "bias", *LATER) if name in given}
     parameters = {name: _number(given[name], name) for name in NUMBERS if name in given and name not in _BAND}
     if further:
@@ -68,7 +67,7 @@ def problem(q: Any, k: Any, v: Any, *, outputs: Mapping[str, Any] | None = None,
         raise ValueError("cu_seqlens: belongs to layout='thd'")
     rank = len(tensors["q"].shape)
     if layout == "bnhd":
-        for name in ("q", "k", "v", "o"):
+        for name in (*QUERIES, *KEYS):
             if name in tensors and len(tensors[name].shape) != 4:
                 raise ValueError(f"{name}: has {len(tensors[name].shape)} axes, the layout bnhd has 4")
         parameters["attest.layout"] = "bnhd"
@@ -171,7 +170,7 @@ def _by_entry(tensors: dict[str, Tensor], parameters: dict[str, str], given: Map
                                 for name, of in (("q_offsets", "q"), ("k_offsets", "k"))):
         rows = "thd"
     if rows == "thd":  # where a file has the dense ones as [b, h, n, d]
-        for name in ("q", "o", *(() if paged else ("k", "v"))):
+        for name in (*QUERIES, *(() if paged else KEYS)):
             if name in tensors and len(tensors[name].shape) == 4:
                 tensors[name] = Tensor(swapped(tensors[name].data), tensors[name].dtype)
     if rows != "bhnd":
@@ -233,8 +232,9 @@ def _packed(tensors: dict[str, Tensor], parameters: dict[str, str], given: Mappi
         rows = {"q": slice(of_q[at], of_q[at + 1]), "k": slice(of_k[at], of_k[at + 1])}
         packed.append((prefix, rows["q"], rows["k"]))
         # What an output has behind the last query stays with the last sequence: its shape is judged, too.
-        rows["o"] = rows["lse"] = slice(of_q[at], None if at == len(of_q) - 2 else of_q[at + 1])
-        rows["v"] = rows["k"]
+        last = at == len(of_q) - 2
+        rows |= dict.fromkeys(("o", "lse", "do", "dq"), slice(of_q[at], None if last else of_q[at + 1]))
+        rows |= dict.fromkeys(("dk", "dv"), slice(of_k[at], None if last else of_k[at + 1])) | {"v": rows["k"]}
         for role, part in tensors.items():
             if role == "lse":  # [h, sum of n]
                 parts[f"{prefix}.lse"] = Tensor(part.data[:, rows["lse"]][None], part.dtype)

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _program, _tensor_file
 from ._arrays import FLOATING, like, swapped
+from ._keywords import outputs_of
 from ._problem import Problem, problem
 from ._report import Report
 from ._tensor_file import Array, Tensor
@@ -22,7 +23,7 @@ from ._words import Contract, among, contract_words
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._keywords import Keywords
+    from ._keywords import Judged, Keywords
 
 
 class _Pair(NamedTuple):
@@ -102,11 +103,11 @@ class AttentionError(AssertionError):
 
 def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights: Any = None,
                      contract: Contract | None = None, most: int = 5,
-                     **keywords: Unpack[Keywords]) -> Report:
-    """Asserts that every element of o is within its bound; returns the report.
+                     **keywords: Unpack[Judged]) -> Report:
+    """Asserts that every element of o, and of gradients beside it, is within its bound; returns the report.
 
     The arguments say what was computed and under which contract, as for verify; findings, waive, jobs, json, html and
-    options are not among them. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
+    options are not among them. With do and gradients o may be None. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
     value found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
 
     >>> import numpy as np
@@ -116,7 +117,9 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
     'certified'
     """
     __tracebackhide__ = True  # pytest shows the test
-    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, **keywords)
+    given: dict[str, Any] = {**keywords}
+    outputs = outputs_of(given, o=o, lse=lse, weights=weights)
+    recorded = problem(q, k, v, outputs=outputs, **given)
     report = verify_problem(recorded, contract=contract)
     if report:
         return report

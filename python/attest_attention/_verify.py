@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _tensor_file
 from ._audit import run_judging
+from ._keywords import outputs_of
 from ._problem import Problem, problem
 from ._report import Folder, NotWritten, Replay, Report
 from ._words import Contract, contract_words, listed, option_words, text_of
@@ -15,14 +16,14 @@ from ._words import Contract, contract_words, listed, option_words, text_of
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ._keywords import Keywords
+    from ._keywords import Judged
 
 
-def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = None,
+def verify(q: Any, k: Any, v: Any, o: Any = None, *, lse: Any = None, weights: Any = None,
            contract: Contract | None = None, findings: str | os.PathLike[str] | None = None,
            waive: str | Sequence[str] = (), jobs: int | None = None, json: str | os.PathLike[str] | None = None,
            html: str | os.PathLike[str] | None = None, options: str | Sequence[str] = (),
-           **keywords: Unpack[Keywords]) -> Report:
+           **keywords: Unpack[Judged]) -> Report:
     """Judges the outputs of one call of an attention kernel, each element under its derived bound.
 
     Shapes  q [b, hq, n, d], k [b, hk, m, d], v [b, hk, m, dv], o [b, hq, n, dv], lse [b, hq, n], weights [b, hq, n, m];
@@ -34,6 +35,9 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     Also    sink, q_lengths, k_lengths, q_offsets, k_offsets, block_table, kv_layout, block_mask, block_q, block_k,
             keep, dropout and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are
             one problem.
+    Gradients  do, the upstream gradient, with dq, and dk, dv, dbias and dsink or some of them. o and lse are then what
+            the backward pass was handed: they are judged, too, and their errors count where it is judged. Without lse both
+            count as the answers of a forward pass under the same contract.
     contract  a name of `attest list contracts`, a JSON file, or a dict as such a file holds; without it the preset
               named like the type of q
     findings  a folder for the case of each finding; without it none is written
@@ -47,7 +51,9 @@ def verify(q: Any, k: Any, v: Any, o: Any, *, lse: Any = None, weights: Any = No
     >>> report.verdict, report.findings[0]["output"]
     ('refuted', 'o')
     """
-    recorded = problem(q, k, v, outputs={"o": o, "lse": lse, "weights": weights}, **keywords)
+    given: dict[str, Any] = {**keywords}
+    outputs = outputs_of(given, o=o, lse=lse, weights=weights)
+    recorded = problem(q, k, v, outputs=outputs, **given)
     return verify_problem(recorded, contract=contract, findings=findings, waive=waive, jobs=jobs, json=json, html=html,
                           options=options)
 
