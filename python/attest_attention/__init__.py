@@ -15,6 +15,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._audit import audit
+from ._audit_gradients import audit_gradients
 from ._call import Call, Unsupported
 from ._compare import compare
 from ._merge import Merge
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.8.0"
 
-__all__ = ["Call", "Merge", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit", "campaign",
-           "candidates", "capture", "compare", "reference", "reference_merge", "solve", "verify", "verify_merge"]
+__all__ = ["Call", "Merge", "Report", "Unsupported", "__version__", "adapters", "assert_attention", "audit",
+           "audit_gradients", "campaign", "candidates", "capture", "compare", "reference", "reference_merge", "solve",
+           "verify", "verify_merge"]
 
 # Imported when they are first used: they are of no use to most, and campaign needs Dask.
 _LATER = {"adapters": ("adapters", None), "campaign": ("_campaign", "campaign"),

@@ -116,11 +116,11 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     if isinstance(kernel, (str, os.PathLike)) and not callable(kernel):
         named = resolved(os.fspath(kernel), device)
         if isinstance(named, str):
-            _refuse_for_library(layout=None if among(layout, ("bhnd",)) else layout, arrays=arrays, adapter=adapter,
+            refuse_for_library(layout=None if among(layout, ("bhnd",)) else layout, arrays=arrays, adapter=adapter,
                                 merge=merge, causal=causal, returns=returns, supports=supports or None)
             caged = [*words, *(["--device"] if device != "cpu" else []),
                      *(w for one in allow for w in ("--allow", one))]
-            return _run(["--kernel", named, *caged], files, progress)
+            return run(["--kernel", named, *caged], files, progress)
         kernel = named
     if element == "bf16":
         dtype_of("bf16")  # raises where ml_dtypes is not there
@@ -128,7 +128,7 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     asks = merges if kernel is _merge.no_attention else kernel
     chosen = Options(_ask.guessed_arrays(asks, device) if arrays is None else arrays, device, layout, causal,
                      tuple(supports), returns)
-    _check_device(chosen)
+    check_device(chosen)
     spec, merge_name = importable_name(kernel), None if merges is None else importable_name(merges)
     matched = None if merges is None else _merge.MatchedMerge(merges, chosen)
     if isolate:
@@ -141,9 +141,9 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
         if merges is not None and merge_name is None:
             raise ValueError(f"isolate: the merge {name_of(merges)} cannot be imported by name in another process")
         _ask.asked_of(kernel, chosen, adapter)  # raises here what the worker would have to say
-        reach = [*(["--device"] if device != "cpu" else []), *_allowed(spec, merge_name),
+        reach = [*(["--device"] if device != "cpu" else []), *allowed(spec, merge_name),
                  *(w for one in allow for w in ("--allow", one))]
-        return _run(["--kernel", command(spec, chosen, adapter_name, merge_name), *words, *reach], files, progress)
+        return run(["--kernel", command(spec, chosen, adapter_name, merge_name), *words, *reach], files, progress)
     asked = _ask.asked_of(kernel, chosen, adapter)
     again = spec if adapter is None and (merges is None or merge_name) else None  # a worker can do the same
     shown = command(again, chosen, merge=merge_name) if again else f"callable:{name_of(asks)}"
@@ -151,12 +151,12 @@ def audit(kernel: Callable[..., Any] | str | os.PathLike[str] = "builtin", *,
     if matched is not None:
         served.answers_merges(_serve_merge.MergeKernel(matched))
     if again:  # what the reproducers need, which run the function in the cage
-        words += _allowed(again, merge_name)
+        words += allowed(again, merge_name)
     name = merge_name if asks is merges else spec
-    return _run(["--kernel", shown, *words], files, progress, served=served, name=name or name_of(asks))
+    return run(["--kernel", shown, *words], files, progress, served=served, name=name or name_of(asks))
 
 
-def _check_device(options: Options) -> None:
+def check_device(options: Options) -> None:
     """Raises ValueError where no array can be put on the device: each call would fail, and refute the kernel."""
     if options.device == "cpu":
         return
@@ -168,7 +168,7 @@ def _check_device(options: Options) -> None:
         raise ValueError(f"device: {options.arrays} has no {options.device!r}: {why}") from why
 
 
-def _refuse_for_library(**given: Any) -> None:
+def refuse_for_library(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise ValueError(f"{name}: is about Python callables, and the kernel is none")
@@ -198,12 +198,15 @@ def importable_name(function: object) -> str | None:
     return f"{module}:{path}" if found is function else None
 
 
-def command(spec: str, options: Options, adapter: str | None = None, merge: str | None = None) -> str:
-    """The kernel `command:…` whose program is the worker for this function, and for merges by that one."""
-    folders = dict.fromkeys([*_folders(spec), *(_folders(merge) if merge else [])])
+def command(spec: str, options: Options, adapter: str | None = None, merge: str | None = None,
+            backward: str | None = None, gradients: bool = False) -> str:
+    """The kernel `command:…` whose program is the worker for this function, for merges by that one, and for backward
+    passes by another, or with `gradients` by its own library."""
+    folders = dict.fromkeys(folder for one in (spec, merge, backward) if one for folder in _folders(one))
     words = [sys.executable, "-m", "attest_attention._worker", *_worker_words(options, [*folders])]
     words += ["--adapter", adapter] if adapter else []
     words += ["--merge", merge] if merge else []
+    words += ["--backward", backward] if backward else ["--gradients"] if gradients else []
     return "command:" + shlex.join([*words, spec])
 
 
@@ -234,7 +237,7 @@ def _folders(spec: str) -> list[str]:
     return [] if any(folder.is_relative_to(known) for known in _installed()) else [str(folder)]
 
 
-def _allowed(*specs: str | None) -> list[str]:
+def allowed(*specs: str | None) -> list[str]:
     """What the cage must let the worker read: this Python, this package, the modules of the functions."""
     package = Path(__file__).resolve().parents[1]
     paths = [*_installed(), package, Path(sys.executable).resolve().parent, _program.library("serve").parent,
@@ -248,7 +251,7 @@ def _allowed(*specs: str | None) -> list[str]:
 # --- running the program ----------------------------------------------------------------------------------------------
 
 
-def _run(words: Words, files: dict[str, str | os.PathLike[str] | None], progress: bool | None, *,
+def run(words: Words, files: dict[str, str | os.PathLike[str] | None], progress: bool | None, *,
          served: _serve.Kernel | None = None, name: str = "") -> Report:
     """Runs `attest audit WORDS` and, where a kernel is served from here, answers it."""
     return run_judging("audit", words, files, progress, served=served, name=name)
@@ -329,7 +332,7 @@ def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: s
     with _serve.Server(served, name, control.fileno()) as server, warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of overflow and NaN: the inputs have both
         while server.next(200) >= 0:
-            if served.interrupted or (served.merges and served.merges.interrupted):
+            if served.is_interrupted():
                 process.send_signal(signal.SIGINT)
                 return
             if process.poll() is not None:

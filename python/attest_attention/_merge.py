@@ -122,5 +122,5 @@ def _threads_of(function: Callable[..., Any]) -> str | None:
 
 
 def no_attention(q: Array, k: Array, v: Array) -> Array:
-    """The kernel of an audit of merges alone."""
-    raise Unsupported("attention: only merges are asked")
+    """The kernel of an audit of merges or backward passes alone."""
+    raise Unsupported("attention: it is not asked")

@@ -6,6 +6,7 @@ from typing import Any
 
 from ._arrays import host, swapped
 from ._call import Array, Call
+from ._parameters import GRADIENTS
 from ._tensor_file import Tensor, tensor
 
 Parts = tuple[Tensor, "Tensor | None", "Tensor | None"]
@@ -34,16 +35,30 @@ def parts_of(result: Any, call: Call, layout: str = "bhnd") -> Parts:
 
 
 def _o_of(returned: Any, call: Call, layout: str) -> Tensor:
-    o = host(returned, "returned o")
-    slots, rows = call.q.shape[0], call.q.shape[2]  # 1 and all rows, where q is packed
-    shape: tuple[int, ...] = (slots, call.hq, rows, call.dv)
-    if layout != "bhnd":
-        shape = (slots, rows, call.hq, call.dv)
-    packed = layout == "thd" or (layout == "bnhd" and call.q_offsets is not None)
-    o = _checked(o, "o", (slots * rows, call.hq, call.dv) if packed else shape, _type_of(call.q))
-    if layout == "bhnd":
-        return o
-    return Tensor(swapped(o.data.reshape(shape)), o.dtype)
+    shape = (call.q.shape[0], call.hq, call.q.shape[2], call.dv)  # 1 and all rows, where q is packed
+    return _rows_of(returned, "o", shape, _type_of(call.q), layout, call.q_offsets is not None)
+
+
+def _rows_of(returned: Any, name: str, shape: tuple[int, ...], dtype: str, layout: str, packed: bool) -> Tensor:
+    """Rows of vectors of this layout as [b, h, n, d], `shape`."""
+    part = host(returned, f"returned {name}")
+    slots, heads, rows, size = shape
+    there = shape if layout == "bhnd" else (slots, rows, heads, size)
+    flat = layout == "thd" or (layout == "bnhd" and packed)
+    part = _checked(part, name, (slots * rows, heads, size) if flat else there, dtype)
+    return part if layout == "bhnd" else Tensor(swapped(part.data.reshape(there)), part.dtype)
+
+
+def gradient_of(returned: Any, name: str, call: Call, layout: str = "bhnd") -> Tensor:
+    """One gradient that came back, in the shape of its input. Raises as parts_of."""
+    of = getattr(call, GRADIENTS[name])
+    if name in ("dq", "dk", "dv"):
+        packed = (call.q_offsets if name == "dq" else call.k_offsets) is not None
+        return _rows_of(returned, name, of.shape, _type_of(of), layout, packed)
+    part = host(returned, f"returned {name}")
+    if name == "dsink" and of.ndim == 2 and len(of) == 1 and part.shape == of.shape[1:]:
+        part = Tensor(part.data[None], part.dtype)
+    return _checked(part, name, of.shape, _type_of(of))
 
 
 def _lse_of(there: Tensor, call: Call, dtype: str) -> Tensor:

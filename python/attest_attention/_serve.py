@@ -12,7 +12,7 @@ import functools
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +54,7 @@ class AttestCall(ctypes.Structure):
 
 
 _NUMBERS_OF_1 = tuple(name for name in NUMBERS if getattr(AttestCall, name).offset < AttestCall.sink.offset)
-_WITHOUT_RULE = ("q_scale", "k_scale", "v_scale", "reserved")
+WITHOUT_RULE = ("q_scale", "k_scale", "v_scale", "reserved")
 KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestCall))
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.restype, _memcmp.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -112,13 +112,52 @@ def same_bits(copy: Array, judged: Array) -> bool:
     return bool(np.array_equal(copy.view(bits), judged.view(bits)))
 
 
+class _Broken(Exception):
+    """What a callable must not do, in words."""
+
+
+class Inputs:
+    """The inputs of a call, copied: `rows` (by name their field of `asked`) by `copy`, `further` in row-major order.
+
+    Booleans are no copies of the judge's bytes. Which of `further` are there is up to the call.
+    """
+
+    def __init__(self, asked: AttestCall, rows: Mapping[str, str], further: Sequence[str],
+                 copy: Callable[[Array], Array]) -> None:
+        self._judged = {name: of_dltensor(getattr(asked, field).contents) for name, field in rows.items()}
+        self.copies = {name: Tensor(copy(judged.data), judged.dtype) for name, judged in self._judged.items()}
+        self._given: dict[str, Array] = {}
+        for name in further:
+            if not getattr(asked, name):
+                continue
+            there = of_dltensor(getattr(asked, name).contents)
+            if name in BYTES:
+                self._given[name] = there.data != 0
+            else:
+                self._judged[name] = there
+                self.copies[name] = Tensor(np.array(there.data, order="C"), there.dtype)
+        self._before = {name: array.copy() for name, array in self._given.items()}
+
+    def arrays(self) -> dict[str, Array]:
+        """What the callable gets, by name."""
+        return {**{name: as_numpy(copy) for name, copy in self.copies.items()}, **self._given}
+
+    def changed(self) -> str | None:
+        """The name of an input that was written to, or None."""
+        for name, judged in self._judged.items():
+            if not same_bits(self.copies[name].data, judged.data):
+                return name
+        return next((name for name, array in self._before.items() if not np.array_equal(self._given[name], array)), None)
+
+
 class Kernel:
     """attest_attention of the C interface over a function of one Call.
 
     `layout`: the axes of the arrays that are handed over and come back. Whatever the function raises is an answer:
     Unsupported and NotImplementedError say that it does not take such a call. Anything else is a failure that the
     report quotes; its traceback is in `tracebacks`, by the sentence quoted. The judge is told whether it may be a
-    refusal (_refusal.py). `merges` answers merges of partial results, if it is there.
+    refusal (_refusal.py). `merges` answers merges of partial results, and `gradients` backward passes, if they are
+    there.
     """
 
     function_type = KERNEL
@@ -129,6 +168,8 @@ class Kernel:
         self.answer, self.layout, self.interrupted, self.calls = answer, layout, False, 0
         self.tracebacks: dict[str, str] = {}
         self.merges: Kernel | None = None
+        self.gradients: Kernel | None = None
+        self.is_alone = False
         self._say, self._interruptible = say or _say, interruptible
         self._say_refusal = say or _say_refusal
         self._memory = _Memory()
@@ -136,6 +177,14 @@ class Kernel:
     def answers_merges(self, merges: Kernel) -> None:
         """Merges are answered by this kernel."""
         self.merges, merges.tracebacks = merges, self.tracebacks
+
+    def answers_gradients(self, gradients: Kernel, *, alone: bool) -> None:
+        """Backward passes are answered by this kernel. `alone`: it runs a forward pass of its own."""
+        self.gradients, gradients.tracebacks, self.is_alone = gradients, self.tracebacks, alone
+
+    def is_interrupted(self) -> bool:
+        """Whether the user has interrupted a call."""
+        return any(one is not None and one.interrupted for one in (self, self.merges, self.gradients))
 
     def __call__(self, pointer: Any) -> int:
         # C calls this: an exception that left it would make its status random.
@@ -151,6 +200,8 @@ class Kernel:
     def _status(self, pointer: Any) -> int:
         try:
             return self._judged(pointer.contents)
+        except _Broken as why:
+            return self._says(str(why))
         except NotImplementedError as why:  # Unsupported is one
             self._say(cut(_text(why) or type(why).__name__, MOST_SAID))
             return UNSUPPORTED
@@ -176,37 +227,26 @@ class Kernel:
     def _judged(self, asked: AttestCall) -> int:
         require(asked.abi_version in (1, 2), f"a call of version {asked.abi_version}")
         if asked.abi_version == 2:
-            for name in _WITHOUT_RULE:
+            for name in WITHOUT_RULE:
                 require(not getattr(asked, name), name)
-        inputs = {name: of_dltensor(getattr(asked, name).contents) for name in ("q", "k", "v")}
-        copies = {name: Tensor(self._copy(judged.data), judged.dtype) for name, judged in inputs.items()}
-        given: dict[str, Array] = {}  # Booleans, which are no copies of the judge's bytes
-        for name in ("mask", "bias", *(LATER if asked.abi_version == 2 else ())):
-            if not getattr(asked, name):
-                continue
-            there = of_dltensor(getattr(asked, name).contents)
-            if name in BYTES:
-                given[name] = there.data != 0
-            else:
-                inputs[name], copies[name] = there, Tensor(np.array(there.data, order="C"), there.dtype)
-        before = {name: array.copy() for name, array in given.items()}
+        inputs = Inputs(asked, {name: name for name in "qkv"},
+                        ("mask", "bias", *(LATER if asked.abi_version == 2 else ())), self._copy)
         numbers = {name: getattr(asked, name) for name in (NUMBERS if asked.abi_version == 2 else _NUMBERS_OF_1)}
-        arrays = {name: as_numpy(copy) for name, copy in copies.items()}
-        call = Call(**arrays, **given, **numbers,  # type: ignore[arg-type]
-                    want_lse=bool(asked.lse), want_weights=bool(asked.weights), threads=asked.threads)
+        call = Call(**inputs.arrays(), **numbers, want_lse=bool(asked.lse), want_weights=bool(asked.weights),
+                    threads=asked.threads)
+        returned = self._answered(call, inputs)
+        return self._written(asked, call, inputs.copies, returned)
+
+    def _answered(self, call: Any, inputs: Inputs) -> Any:
+        """The answer. Raises _Broken where an input or an earlier call has changed meanwhile."""
         try:
             returned = self.answer(call)
         finally:
             changed = self._memory.change()
-        for name, judged in inputs.items():
-            if not same_bits(copies[name].data, judged.data):
-                return self._says(f"changes its input {name}")
-        for name, array in before.items():
-            if not np.array_equal(given[name], array):
-                return self._says(f"changes its input {name}")
+        changed = f"changes its input {name}" if (name := inputs.changed()) else changed
         if changed:
-            return self._says(changed)
-        return self._written(asked, call, copies, returned)
+            raise _Broken(changed)
+        return returned
 
     def _written(self, asked: AttestCall, call: Call, copies: dict[str, Tensor], returned: Any) -> int:
         try:
@@ -277,6 +317,8 @@ def serve_library() -> ctypes.CDLL:
     library.attest_serve_attached.argtypes = [ctypes.c_int, ctypes.c_char_p]
     library.attest_serve_refuse.restype, library.attest_serve_refuse.argtypes = None, [ctypes.c_char_p]
     library.attest_serve_merges.restype, library.attest_serve_merges.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
+    library.attest_serve_backward.restype = None
+    library.attest_serve_backward.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
     library.attest_serve_next.restype = ctypes.c_int
     library.attest_serve_next.argtypes = [ctypes.c_void_p, KERNEL, ctypes.c_int]
     library.attest_serve_say.restype, library.attest_serve_say.argtypes = None, [ctypes.c_char_p]
@@ -313,6 +355,10 @@ class Server:
         if kernel.merges:
             self._merges = kernel.merges.function_type(kernel.merges)  # C calls it as long as this server is there
             self._library.attest_serve_merges(self._server, ctypes.cast(self._merges, ctypes.c_void_p))
+        if kernel.gradients:
+            self._gradients = KERNEL(kernel.gradients)
+            self._library.attest_serve_backward(self._server, ctypes.cast(self._gradients, ctypes.c_void_p),
+                                                kernel.is_alone)
 
     def next(self, milliseconds: int = -1) -> int:
         """Answers one request: 1; 0 where none came in time or a signal came first, -1 where the judge has ended."""

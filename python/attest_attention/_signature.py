@@ -56,7 +56,7 @@ SPELLINGS: dict[str, tuple[str, ...]] = {
     "keep": ("keep",),
     "align": ("align",),
 }
-_ROLES = {name: role for role, names in SPELLINGS.items() for name in names}
+ROLES = {name: role for role, names in SPELLINGS.items() for name in names}
 # Masks of these names take what torch's takes: Booleans, or numbers that are added to the scores.
 _ADDITIVE_MASKS = ("attn_mask", "attention_mask")
 # These say by their name along which diagonal a band lies; `causal` does not.
@@ -98,6 +98,8 @@ class Matched:
     `parameters` says which parameter is used for what: {"scale": "softmax_scale", …}.
     """
 
+    roles = ROLES  # by the names of parameters
+
     def __init__(self, function: Callable[..., Any], options: Options = Options()) -> None:
         self.function, self.options = function, options
         try:
@@ -107,7 +109,7 @@ class Matched:
                              "give adapter=, a function of one call") from None
         named = [one for one in signature.parameters.values()
                  if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-        self.parameters = {_ROLES[one.name]: one.name for one in reversed(named) if one.name in _ROLES}
+        self.parameters = {self.roles[one.name]: one.name for one in reversed(named) if one.name in self.roles}
         self._defaults = {one.name: one.default for one in named}
         self._positional_only = [one.name for one in named if one.kind is one.POSITIONAL_ONLY]
         self._name_inputs([one.name for one in named if one.kind is not one.KEYWORD_ONLY], signature)
@@ -121,7 +123,7 @@ class Matched:
         """q, k and v by name, or else the first three parameters that are not for something else."""
         if all(role in self.parameters for role in "qkv"):
             return
-        free = [name for name in positional if _ROLES.get(name, "q") in ("q", "k", "v")]
+        free = [name for name in positional if self.roles.get(name, "q") in ("q", "k", "v")]
         if len(free) < 3:
             has_any = any(one.kind is one.VAR_POSITIONAL for one in signature.parameters.values())
             raise ValueError(f"kernel: {name_of(self.function)}{signature} has no parameters for q, k and v"
@@ -150,13 +152,25 @@ class Matched:
     # --- from a call to arguments -------------------------------------------------------------------------------------
 
     def __call__(self, call: Call) -> Any:
+        return self.called(self.arguments(call))
+
+    def arguments(self, call: Call) -> dict[str, Any]:
+        """What the callable gets for a call, by role. What it has no parameter for is Unsupported."""
         arguments = self._inputs(call)
         band = self._band(call)
-        hidden = band.pop("hidden", None)
+        visible = _both(call.mask, band.pop("hidden", None))
         arguments.update(band)
-        self._masks(call, hidden, arguments)
+        self._masks(call, visible, arguments)
         self._numbers(call, arguments)
         self._outputs(call, arguments)
+        return arguments
+
+    def visible(self, call: Call) -> Array | None:
+        """What a mask of the callable must say: the mask, and the band where no parameter says it."""
+        return _both(call.mask, self._band(call).get("hidden"))
+
+    def called(self, arguments: dict[str, Any]) -> Any:
+        """What the callable returns for these arguments, by role."""
         by_name = {self.parameters[role]: value for role, value in arguments.items()}
         args = []
         if self._positional_only:
@@ -170,7 +184,8 @@ class Matched:
             self._returned = () if asked else ("o", "?") if isinstance(result, (tuple, list)) else ("o",)
         return result
 
-    def _given(self, array: Array) -> Any:
+    def given(self, array: Array) -> Any:
+        """The array in the callable's library, on its device."""
         kind = self.options.arrays
         return array if kind == "numpy" else of_kind(kind, tensor(array), self.options.device, share=True)
 
@@ -183,18 +198,20 @@ class Matched:
             else:
                 require("gqa" in self.options.supports, "grouped heads")
         if self.options.layout != "bhnd":
-            q, k, v = (np.ascontiguousarray(swapped(one)) for one in (q, k, v))
-            rows_of: tuple[bool, bool] = (call.q_offsets is not None, call.k_offsets is not None)
-            if self._packed:
-                rows_of = (True, call.block_table is None)
-            if rows_of[0]:
-                q = _rows(q)
-            if rows_of[1]:
-                k, v = _rows(k), _rows(v)
+            packed_k = call.block_table is None if self._packed else call.k_offsets is not None
+            q = self.rows(q, call)
+            k, v = (_rows(one) if packed_k else one for one in (np.ascontiguousarray(swapped(x)) for x in (k, v)))
         self._entries(call, arguments)
         if self._required("out"):
-            arguments["out"] = self._given(np.full((*q.shape[:-1], v.shape[-1]), np.nan, q.dtype))
-        return {"q": self._given(q), "k": self._given(k), "v": self._given(v), **arguments}
+            arguments["out"] = self.given(np.full((*q.shape[:-1], v.shape[-1]), np.nan, q.dtype))
+        return {"q": self.given(q), "k": self.given(k), "v": self.given(v), **arguments}
+
+    def rows(self, array: Array, call: Call) -> Array:
+        """[b, h, n, d] of the queries in the layout of the callable."""
+        if self.options.layout == "bhnd":
+            return array
+        there = np.ascontiguousarray(swapped(array))
+        return _rows(there) if self._packed or call.q_offsets is not None else there
 
     def _entries(self, call: Call, arguments: dict[str, Any]) -> None:
         """Offsets, lengths, the table, and what else a call has beyond version 1. What has no parameter is
@@ -206,12 +223,12 @@ class Matched:
             role, paged = f"{of}_offsets", of == "k" and call.block_table is not None
             if offsets is not None:
                 require(role in has, role)
-                arguments[role] = self._given(offsets)
+                arguments[role] = self.given(offsets)
             elif paged:
                 if role in has and (self._required(role) or "k_lengths" not in has):  # they say the lengths
-                    arguments[role] = self._given(np.concatenate([[0], np.cumsum(call.keys_of())]).astype(np.int32))
+                    arguments[role] = self.given(np.concatenate([[0], np.cumsum(call.keys_of())]).astype(np.int32))
             elif self._packed and role in has:
-                arguments[role] = self._given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
+                arguments[role] = self.given(np.arange(call.b + 1, dtype=np.int32) * np.int32(length))
             elif self._packed:
                 require(call.b == 1, "several sequences (no cu_seqlens)")
             if f"max_seqlen_{of}" in has and (self._packed or offsets is not None
@@ -221,7 +238,7 @@ class Matched:
             lengths, offsets = getattr(call, role), getattr(call, f"{role[0]}_offsets")
             paged = role == "k_lengths" and call.block_table is not None
             if role in has and (lengths is not None or self._required(role)):
-                arguments[role] = self._given(used.astype(np.int32))
+                arguments[role] = self.given(used.astype(np.int32))
             elif lengths is not None and not (paged and "k_offsets" in arguments):
                 all_of_it = np.all(used == (room if offsets is None else np.diff(offsets)))
                 # Rows behind an entry's queries belong to no query: a kernel that computes them, too, answers the call.
@@ -232,7 +249,7 @@ class Matched:
             require(array is None or role in has, role.replace("_", " "))
             require(array is not None or not self._required(role), f"a call without {role.replace('_', ' ')}")
             if array is not None:
-                arguments[role] = self._given(array)
+                arguments[role] = self.given(array)
         for role in ("block_q", "block_k"):
             require(call.block_mask is None or role in has, role)
             if call.block_mask is not None or self._required(role):
@@ -248,7 +265,7 @@ class Matched:
         if sink.ndim == 2 and sink.shape[0] == 1:
             sink = sink[0]
         require(sink.ndim == 1 or "sink-by-entry" in self.options.supports, "sinks by entry")
-        arguments["sink"] = self._given(sink)
+        arguments["sink"] = self.given(sink)
 
     def _lies(self, call: Call, role: str) -> bool:
         """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves
@@ -295,12 +312,8 @@ class Matched:
         return {**unasked, "align": 0,
                 "hidden": call.band_mask()} if "align" in unasked else {"hidden": call.band_mask(), **unasked}
 
-    def _masks(self, call: Call, band: Array | None, arguments: dict[str, Any]) -> None:
+    def _masks(self, call: Call, visible: Array | None, arguments: dict[str, Any]) -> None:
         has = self.parameters
-        visible = call.mask
-        if band is not None:
-            band = band if band.ndim == 4 else band[None, None]
-            visible = band if visible is None else visible & band
         bias = call.bias
         if visible is not None:
             require("mask" in has and not self._packed, "a mask")
@@ -308,11 +321,11 @@ class Matched:
             additive = has.get("mask") in _ADDITIVE_MASKS or "bias-in-mask" in self.options.supports
             require(("bias" in has or additive) and not self._packed, "a bias")
             if "bias" not in has:
-                arguments["mask"] = self._given(np.ascontiguousarray(call.additive(visible)))
+                arguments["mask"] = self.given(np.ascontiguousarray(call.additive(visible)))
                 return
-            arguments["bias"] = self._given(bias)
+            arguments["bias"] = self.given(bias)
         if visible is not None:
-            arguments["mask"] = self._given(np.ascontiguousarray(visible))
+            arguments["mask"] = self.given(np.ascontiguousarray(visible))
         for role in ("mask", "bias"):
             if self._required(role):
                 arguments.setdefault(role, None)
@@ -343,6 +356,14 @@ class Matched:
                     arguments[role] = wanted
             elif wanted and self._returned and "?" not in self._returned:
                 require(role in self._returned, what)
+
+
+def _both(mask: Array | None, band: Array | None) -> Array | None:
+    """A mask and a band in one, [b|1, hq|1, n|1, m]."""
+    if band is None:
+        return mask
+    band = band if band.ndim == 4 else band[None, None]
+    return band if mask is None else mask & band
 
 
 def _with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:

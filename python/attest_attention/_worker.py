@@ -10,7 +10,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import _ask, _merge, _serve, _serve_merge
+from . import _ask, _merge, _serve, _serve_gradients, _serve_merge
 from ._signature import Options
 
 
@@ -22,6 +22,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help="a folder that modules are imported from; repeatable")
     parser.add_argument("--adapter", metavar="MODULE:FUNCTION")
     parser.add_argument("--merge", metavar="MODULE:FUNCTION")
+    parser.add_argument("--backward", metavar="MODULE:FUNCTION")
+    parser.add_argument("--gradients", action="store_true", help="backward passes by the library of the function")
     for name in ("arrays", "device", "layout", "causal", "returns"):
         parser.add_argument(f"--{name}", default=getattr(Options, name))
     parser.add_argument("--supports", action="append", default=[])
@@ -36,11 +38,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.merge:
             merge = _merge.MatchedMerge(_ask.imported(given.merge, argument="merge"), options)
             kernel.answers_merges(_serve_merge.MergeKernel(merge, interruptible=False))
+        if given.backward or given.gradients:
+            backward = _ask.imported(given.backward, argument="backward") if given.backward else None
+            _serve_gradients.answer_with(kernel, function, backward, options, interruptible=False)
     except BaseException as why:  # noqa: BLE001  a module may raise anything when it is imported
         _serve.refuse(f"{type(why).__name__}: {why}")
         print(f"{type(why).__name__}: {why}", file=sys.stderr)
         return 2
-    name = given.merge if function is _merge.no_attention else given.function
+    name = (given.merge or given.backward) if function is _merge.no_attention else given.function
     with _serve.Server(kernel, name) as server:
         while server.next() >= 0:
             pass

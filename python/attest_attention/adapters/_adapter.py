@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 from .._call import Array, Call, Unsupported
 
@@ -25,6 +25,9 @@ class Adapter:
     gives_lse: bool = False
     gives_weights: bool = False
     takes: frozenset[str] = frozenset()  # of what Call.needs names: all else beyond version 1 is Unsupported
+    # o of a call, differentiable: from q, k, v and bias by name, arrays [b, h, n, d] of the library `arrays`.
+    attended: Callable[[Call, Mapping[str, Any]], Any] | None = None
+    arrays: str = "numpy"
 
     def __call__(self, call: Call) -> Answer:
         """The answer; Unsupported where the LSE or weights are wanted and the library does not return them, or for what
@@ -33,6 +36,10 @@ class Adapter:
             raise Unsupported("LSE")
         if call.want_weights and not self.gives_weights:
             raise Unsupported("weights")
+        self.refuse_beyond(call)
+        return self.answer(call)
+
+    def refuse_beyond(self, call: Call) -> None:
+        """Raises Unsupported for what is not in `takes`."""
         if beyond := [name for name in call.needs if name not in self.takes]:
             raise Unsupported(", ".join(beyond))
-        return self.answer(call)

@@ -32,6 +32,11 @@ def tensor(array: Array | None, device: str | None = None) -> Any:
     return made if device is None else made.to(device)
 
 
+def tensors(call: Call, device: str | None = None) -> dict[str, Any]:
+    """q, k, v and the bias, which is not there where the call has none."""
+    return {role: tensor(x, device) for role in ("q", "k", "v", "bias") if (x := getattr(call, role)) is not None}
+
+
 def array(given: Any) -> Array:
     """A tensor's values on the host; bfloat16 is ml_dtypes'."""
     host = given.detach().cpu().contiguous()

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 from .._call import Call, require
 from ._adapter import Adapter, Answer
-from ._torch import array, tensor, torch
+from ._torch import array, tensors, torch
 
 
 def window_of(call: Call) -> tuple[bool, tuple[int, int]]:
@@ -28,17 +29,20 @@ def flash_attn(device: str = "cuda", function: Any = None) -> Adapter:
     """flash_attn.flash_attn_func, or what `function` calls with the same arguments."""
     attention = function or importlib.import_module("flash_attn").flash_attn_func
 
-    def answer(call: Call) -> Answer:
+    def returned(call: Call, of: Mapping[str, Any]) -> Any:
         require(call.dtype in ("bf16", "f16"), "types other than bf16 and f16")
         require(call.mask is None, "mask")
         require(call.bias is None, "bias")
         require(call.square, "dv != d")
         causal, window = window_of(call)
-        q, k, v = (tensor(x.swapaxes(1, 2), device) for x in (call.q, call.k, call.v))
+        return attention(*(of[role].swapaxes(1, 2).contiguous() for role in "qkv"), softmax_scale=call.given_scale,
+                         causal=causal, window_size=window, softcap=call.softcap, return_attn_probs=call.want_lse)
+
+    def answer(call: Call) -> Answer:
         with torch.no_grad():
-            answered = attention(q, k, v, softmax_scale=call.given_scale, causal=causal, window_size=window,
-                                 softcap=call.softcap, return_attn_probs=call.want_lse)
+            answered = returned(call, tensors(call, device))
         o = array(answered[0] if call.want_lse else answered).swapaxes(1, 2)
         return (o, array(answered[1])) if call.want_lse else o
 
-    return Adapter("flash-attn", answer, gives_lse=True)
+    return Adapter("flash-attn", answer, gives_lse=True, attended=lambda call, of: returned(call, of).swapaxes(1, 2),
+                   arrays="torch")

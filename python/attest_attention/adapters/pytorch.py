@@ -4,13 +4,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from .._call import Call, Unsupported, require
 from ._adapter import Adapter, Answer
-from ._torch import array, tensor, torch, use_threads
+from ._torch import array, tensor, tensors, torch, use_threads
 
 functional: Any = importlib.import_module("torch.nn.functional")
 
@@ -43,7 +44,7 @@ def torch_sdpa(backend: str | None = None, device: str | None = None, function: 
     if backend is not None and backend not in BACKENDS:
         raise ValueError(f"backend: there is no {backend!r}; there are {', '.join(BACKENDS)}, and None")
 
-    def answer(call: Call) -> Answer:
+    def attended(call: Call, of: Mapping[str, Any]) -> Any:
         require(call.softcap == 0, "softcap")
         if backend == "flash":
             require(call.square, "dv != d")
@@ -51,14 +52,19 @@ def torch_sdpa(backend: str | None = None, device: str | None = None, function: 
         use_threads(call)
         causal = call.top_left and call.mask is None and call.bias is None
         visible = None if causal else call.visible()
-        mask = visible if call.bias is None else call.additive(visible)
-        q, k, v, mask = (tensor(x, device) for x in (call.q, call.k, call.v, mask))
-        with torch.no_grad(), only(backend):
-            o = (function or functional.scaled_dot_product_attention)(
-                q, k, v, attn_mask=mask, is_causal=causal, scale=call.given_scale, enable_gqa=call.grouped)
-        return array(o)
+        mask = tensor(visible, device)
+        if call.bias is not None:
+            mask = of["bias"] if mask is None else torch.where(mask, of["bias"], -torch.inf)
+        with only(backend):
+            return (function or functional.scaled_dot_product_attention)(
+                of["q"], of["k"], of["v"], attn_mask=mask, is_causal=causal, scale=call.given_scale,
+                enable_gqa=call.grouped)
 
-    return Adapter("pytorch" + (f"-{backend}" if backend else ""), answer)
+    def answer(call: Call) -> Answer:
+        with torch.no_grad():
+            return array(attended(call, tensors(call, device)))
+
+    return Adapter("pytorch" + (f"-{backend}" if backend else ""), answer, attended=attended, arrays="torch")
 
 
 def torch_flex(compiled: bool = False, device: str | None = None, function: Any = None) -> Adapter:
@@ -70,12 +76,11 @@ def torch_flex(compiled: bool = False, device: str | None = None, function: Any 
     flex: Any = importlib.import_module("torch.nn.attention.flex_attention")
     attention = function or (torch.compile(flex.flex_attention) if compiled else flex.flex_attention)
 
-    def answer(call: Call) -> Answer:
+    def returned(call: Call, of: Mapping[str, Any]) -> Any:
         require(not (compiled and call.want_lse and device in (None, "cpu")), "LSE")
         use_threads(call)
         shape = (call.b, call.hq, call.n, call.m)
-        q, k, v = (tensor(x, device) for x in (call.q, call.k, call.v))
-        bias = None if call.bias is None else tensor(call.bias, device).expand(shape)
+        bias = of["bias"].expand(shape) if "bias" in of else None
         cap = torch.tensor(call.softcap, device=device)  # a float would be compiled anew for every value
 
         def score_mod(score: Any, b: Any, h: Any, i: Any, j: Any) -> Any:
@@ -89,15 +94,22 @@ def torch_flex(compiled: bool = False, device: str | None = None, function: Any 
             block_mask = flex.create_block_mask(lambda b, h, i, j: mask[b, h, i, j], *shape, device=device or "cpu")
         arguments = {"score_mod": score_mod if call.softcap or bias is not None else None, "block_mask": block_mask,
                      "scale": call.given_scale, "enable_gqa": call.grouped}
+        if call.want_lse:
+            arguments["return_aux"] = flex.AuxRequest(lse=True)
+        return attention(of["q"], of["k"], of["v"], **arguments)
+
+    def answer(call: Call) -> Answer:
         with torch.no_grad():
-            if not call.want_lse:
-                return array(attention(q, k, v, **arguments))
-            o, aux = attention(q, k, v, **arguments, return_aux=flex.AuxRequest(lse=True))
+            found = returned(call, tensors(call, device))
+        if not call.want_lse:
+            return array(found)
+        o, aux = found
         if aux.lse is None:
             raise RuntimeError("flex_attention returned no LSE, which return_aux asked for")
         return array(o), array(aux.lse)
 
-    return Adapter("pytorch-flex" + ("-compiled" if compiled else ""), answer, gives_lse=True)
+    return Adapter("pytorch-flex" + ("-compiled" if compiled else ""), answer, gives_lse=True, attended=returned,
+                   arrays="torch")
 
 
 def torch_mha(device: str | None = None) -> Adapter:

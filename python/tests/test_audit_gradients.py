@@ -1,0 +1,143 @@
+"""Backward passes in NumPy through the judge itself, and what cannot be asked."""
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import attest_attention as attest
+import gradient_kernels
+import kernels
+import numpy as np
+import pytest
+from attest_attention._gradients import Backward, MatchedBackward
+from attest_attention._signature import Options
+
+SMALL: dict[str, Any] = {"quick": True, "seed": 1, "progress": False}
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Findings are saved in the current folder."""
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_right_backward_pass_is_certified_with_all_its_parameters() -> None:
+    report = attest.audit_gradients(backward=gradient_kernels.right, **SMALL)
+    assert report.verdict == "certified", report
+    assert report.checks[0]["name"] == "backward" and report.checks[0]["elements"] > 100_000
+    unsupported = next(line for line in report.text.splitlines() if line.startswith("not supported"))
+    assert "dbias" not in unsupported and "dsink" not in unsupported
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f16", "bf16"])
+def test_the_other_types(dtype: str) -> None:
+    if dtype == "bf16":
+        pytest.importorskip("ml_dtypes")
+    report = attest.audit_gradients(backward=gradient_kernels.right, dtype=dtype, **SMALL)
+    assert report.verdict == "certified" and report.json["contract"] == dtype, report
+
+
+def test_what_it_has_no_parameter_for_is_not_asked() -> None:
+    report = attest.audit_gradients(backward=gradient_kernels.plain, **SMALL)
+    assert report.verdict == "certified", report
+    assert 0 < report.checks[0]["unsupported"] < report.checks[0]["cases"]
+
+
+def test_one_without_o_and_lse_runs_a_forward_pass_of_its_own() -> None:
+    assert MatchedBackward(gradient_kernels.alone, Options()).is_alone
+    assert not MatchedBackward(gradient_kernels.plain, Options()).is_alone
+    report = attest.audit_gradients(backward=gradient_kernels.alone, **SMALL)
+    assert report.verdict == "certified", report
+
+
+@pytest.mark.parametrize(("backward", "output", "says"), [
+    (gradient_kernels.scale_forgotten, "dq", "it is not multiplied by the scale"),
+    (gradient_kernels.delta_forgotten, "dq", "dS is P*dP, without delta")])
+def test_a_planted_mistake_is_refuted_and_named(backward: Any, output: str, says: str) -> None:
+    report = attest.audit_gradients(backward=backward, **SMALL)
+    assert report.verdict == "refuted"
+    assert any(one["output"] == output and says in one["sentence"] for one in report.findings), report
+
+
+@pytest.mark.parametrize(("backward", "says"), [
+    (gradient_kernels.returns_dq_alone, "returned a ndarray, expected (dq, dk, dv)"),
+    (gradient_kernels.changes_do, "changes its input do"),
+    (lambda q, k, v, do, o, lse: (q[..., 1:], k, v), "returned dq of shape"),
+    (lambda q, k, v, do, o, lse: (q, k.astype(np.float64), v), "returned dk of type F64, expected F32")])
+def test_what_is_no_answer_is_a_finding(backward: Any, says: str) -> None:
+    report = attest.audit_gradients(backward=backward, **SMALL)
+    assert report.verdict == "refuted"
+    assert any(says in one["sentence"] for one in report.findings), report
+
+
+def test_not_implemented_refutes_nothing() -> None:
+    def refuses_all(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any) -> Any:
+        raise NotImplementedError("not today")
+
+    report = attest.audit_gradients(backward=refuses_all, **SMALL)
+    assert report.verdict == "undecided" and not report.findings
+
+
+@pytest.mark.parametrize("layout", ["bnhd", "thd"])
+def test_other_layouts(layout: str) -> None:
+    seen = []
+
+    def other(q: Any, k: Any, v: Any, dout: Any, out: Any, softmax_lse: Any, cu_seqlens_q: Any = None,
+              cu_seqlens_k: Any = None) -> Any:
+        seen.append(q.shape)
+        if layout == "bnhd" and q.ndim == 4:
+            found = gradient_kernels.plain(*(one.swapaxes(1, 2) for one in (q, k, v, dout, out)), softmax_lse)
+            return tuple(one.swapaxes(1, 2) for one in found)
+        if layout == "bnhd" or len(cu_seqlens_q) != 2:
+            raise NotImplementedError("several entries")
+        found = gradient_kernels.plain(*(one.swapaxes(0, 1)[None] for one in (q, k, v, dout, out)), softmax_lse)
+        return tuple(one[0].swapaxes(0, 1) for one in found)
+
+    report = attest.audit_gradients(backward=other, layout=layout, **SMALL)
+    assert report.verdict == "certified" and seen, report
+
+
+def test_a_backward_pass_has_the_names_that_are_in_use() -> None:
+    def named(query: Any, key: Any, value: Any, grad_output: Any, out: Any, logsumexp: Any, *, is_causal: bool = False,
+              sm_scale: float | None = None) -> Any:
+        return None
+
+    matched = MatchedBackward(named, Options())
+    assert {role: matched.parameters[role] for role in ("do", "o", "lse", "causal", "scale")} == {
+        "do": "grad_output", "o": "out", "lse": "logsumexp", "causal": "is_causal", "scale": "sm_scale"}
+    x = np.ones((1, 1, 2, 2), np.float32)
+    call = Backward(x, x, x, do=x * 2, o=x * 3, lse=np.zeros((1, 1, 2), np.float32), left=-1, right=0)
+    given = matched.arguments(call)
+    assert given["causal"] is True and np.array_equal(given["do"], x * 2) and np.array_equal(given["o"], x * 3)
+
+
+@pytest.mark.parametrize(("given", "says"), [
+    ({}, "^kernel, backward: give one of them"), ({"kernel": kernels.plain}, "^arrays: "),
+    ({"kernel": kernels.plain, "arrays": "numpy"}, "^arrays: nothing differentiates kernels:plain over arrays of numpy"),
+    ({"backward": kernels.plain}, "^backward: kernels:plain has no parameter do"),
+    ({"backward": lambda q, k, v, do, o: None}, "names o and no lse"),
+    ({"backward": lambda *args: None}, "^backward: .* has no parameters for q, k and v"),
+    ({"backward": "gradient_kernels:nothing"}, "^backward: gradient_kernels has no 'nothing'"),
+    ({"backward": gradient_kernels.plain, "device": "cuda", "arrays": "numpy"}, "^device: ")])
+def test_what_cannot_be_asked_is_said(given: dict[str, Any], says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("torch", "jax"):
+        monkeypatch.delitem(sys.modules, library, raising=False)
+    with pytest.raises(ValueError, match=says):
+        attest.audit_gradients(**given, **SMALL)
+
+
+def test_isolated_and_its_reproducer() -> None:
+    given = {**SMALL, "only": "backward/equal-dp-0"}
+    report = attest.audit_gradients(backward="gradient_kernels:scale_forgotten", isolate=True, **given)
+    assert report.verdict == "refuted" and not report.missing_protections, report
+    reproducer = attest.audit_gradients(backward=gradient_kernels.scale_forgotten, **given).findings[0]["reproducer"]
+    assert "--backward gradient_kernels:scale_forgotten" in reproducer
+    again = subprocess.run(reproducer.replace("attest ", f"{sys.executable} -m attest_attention ", 1), shell=True,
+                           capture_output=True, text=True)
+    assert again.returncode == 1 and "it is not multiplied by the scale" in " ".join(again.stdout.split())
+
+
+def test_a_library_answers_by_its_own_function() -> None:
+    assert attest.audit_gradients("builtin", **SMALL, only="backward/equal-dp-0").verdict == "certified"
