@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from . import _hooks, _places, _tensor_file, _verify
+from . import _capture_backward, _hooks, _places, _tensor_file, _verify
 from ._parameters import numbers_of
 from ._places import Places
 from ._problem import Problem
@@ -44,7 +44,8 @@ class capture:  # noqa: N801  a function to its users
     seed   of the choice
 
     calls, seen_calls and not_recorded (calls that were seen, by why they were not recorded) grow while the block runs.
-    A call that raises is not recorded. Cost: where a call is not kept, microseconds; where it is, a copy of its tensors
+    A call that raises is not recorded. Where q requires a gradient and the block also runs the backward pass of torch,
+    do, dq, dk, dv and so on are recorded beside the call: what flows into its output, and from it to its inputs. Cost: where a call is not kept, microseconds; where it is, a copy of its tensors
     to the host.
     """
 
@@ -214,12 +215,15 @@ class capture:  # noqa: N801  a function to its users
         new, number, problems = self._begun(hook, args, kwargs)
         if problems is None:  # what it calls within may be recorded instead
             return original(*args, **kwargs)
+        watch = _capture_backward.watch(hook, args, kwargs) if problems else None
+        if watch is not None:
+            args, kwargs = watch.arguments()
         self._inside.running = True
         try:
             returned = original(*args, **kwargs)
         finally:
             self._inside.running = False
-        self._ended(hook, problems, returned, new, number)
+        self._ended(hook, problems, returned, new, number, watch)
         return returned
 
     def _begun(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, int,
@@ -245,18 +249,34 @@ class capture:  # noqa: N801  a function to its users
             self._refused(f"{type(why).__name__}: {why}")
         return False, 0, None
 
-    def _ended(self, hook: _hooks.Hook, problems: Inputs, returned: Any, new: bool, number: int) -> None:
+    def _ended(self, hook: _hooks.Hook, problems: Inputs, returned: Any, new: bool, number: int,
+               watch: _capture_backward.Watch | None) -> None:
         try:
+            records = []
             for problem, tensors in problems:
                 given = {role: x for role, x in problem.outputs(returned).items() if x is not None}
                 tensors |= {role: copied(x, role) for role, x in given.items()}
                 record = Recorded(hook.name, self._layer(), number, tensors, **numbers_of(problem))
+                size = record.nbytes
+                if watch is not None:  # room for gradients
+                    size += sum(tensors[role].data.nbytes for role in ("q", "k", "v", "o"))
                 with self._lock:
-                    kept = self._sample.add(new, record, record.nbytes)
+                    kept = self._sample.add(new, record, size)
+                records.append(record)
                 if not kept:
                     self._refused("no room for it: more kinds of calls, or more bytes, than are kept")
+            if watch is not None:
+                watch.begin([problem for problem, _ in problems], returned,
+                            functools.partial(self._differentiated, records), self._refused)
         except Exception as why:  # as above
             self._refused(f"{type(why).__name__}: {why}")
+
+    def _differentiated(self, records: list[Recorded], gradients: list[dict[str, Tensor]]) -> None:
+        """The backward pass of recorded calls, while the block runs."""
+        with self._lock:
+            for record, tensors in zip(records, gradients):
+                if self._active:
+                    record.tensors.update(tensors)
 
     def _refused(self, why: str) -> None:
         with self._lock:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import FLOATING, as_numpy, host
-from ._parameters import BYTES, FLOATS, LATER, Parameters, metadata_of
+from ._parameters import BYTES, FLOATS, GRADIENTS, LATER, Parameters, metadata_of
 from ._problem import whole
 from ._tensor_file import Array, Tensor
 
@@ -20,7 +20,7 @@ class Recorded(Parameters):
     function  the function's name; layer: the name, in the model, of the layer that called it ("" where it is not known)
     number    how many calls were seen before it
     tensors   by role (q, k, v, mask, bias, o, lse, weights, sink, …), in the axes of a file: [b, h, n, d], [b, h, n],
-              [b, h, n, m]
+              [b, h, n, m]; do, dq, dk, dv, dbias and dsink, where its backward pass was seen
     """
 
     function: str
@@ -29,7 +29,7 @@ class Recorded(Parameters):
     tensors: dict[str, Tensor]
 
     def __getattr__(self, role: str) -> Array | None:
-        if role in ("q", "k", "v", "o", "mask", "bias", "lse", "weights", *LATER):
+        if role in ("q", "k", "v", "o", "mask", "bias", "lse", "weights", "do", *GRADIENTS, *LATER):
             return as_numpy(self.tensors[role]) if role in self.tensors else None
         raise AttributeError(role)
 
