@@ -1,4 +1,5 @@
-"""attest.audit_gradients: the backward pass of an attention function, asked and judged as audit asks the forward pass."""
+"""attest.audit_gradients: the backward pass of an attention function, made and judged by the program as audit's forward
+pass is."""
 from __future__ import annotations
 
 import os
@@ -34,10 +35,10 @@ def audit_gradients(kernel: Callable[..., Any] | str | os.PathLike[str] | None =
 
     backward  instead: g(q, k, v, do, o, lse, …) -> (dq, dk, dv), then dbias where there is a bias, dsink where there is
               a sink; or its name. o and lse are exact to one rounding, and g is judged by them. One without o and lse
-              runs a forward pass of its own. NumPy, torch or JAX. All calls are asked, or those of domain=
-    arrays    without it by the module of the callable, or else the one library of torch and JAX that is imported
+              runs a forward pass of its own. NumPy, torch or JAX. Every call is asked: `domain` says less
+    arrays    without it by the module of the callable, or else torch or JAX, if only one of them is imported
 
-    The other keywords are those of audit, and so is what it raises, and what a callable may raise.
+    The other keywords are as for audit. It raises the same, and a callable may raise the same.
 
     >>> audit_gradients("builtin", quick=True, seed=1, only="backward/equal-dp-0").verdict
     'certified'
@@ -92,8 +93,8 @@ def audit_gradients(kernel: Callable[..., Any] | str | os.PathLike[str] | None =
 
 
 def _differentiating(function: Any, device: str) -> str:
-    """Which library differentiates a function: its own, or the only one that is imported."""
-    own = "torch" if _ask.is_adapter(function) else _ask.guessed_arrays(function, device)
+    """Which library differentiates a function: its own, or the one of the two that is imported."""
+    own = function.arrays if _ask.is_adapter(function) else _ask.guessed_arrays(function, device)
     if own in DIFFERENTIATING:
         return own
     there = [name for name in DIFFERENTIATING if name in sys.modules]

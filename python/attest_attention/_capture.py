@@ -45,8 +45,8 @@ class capture:  # noqa: N801  a function to its users
 
     calls, seen_calls and not_recorded (calls that were seen, by why they were not recorded) grow while the block runs.
     A call that raises is not recorded. Where q requires a gradient and the block also runs the backward pass of torch,
-    do, dq, dk, dv and so on are recorded beside the call: what flows into its output, and from it to its inputs. Cost: where a call is not kept, microseconds; where it is, a copy of its tensors
-    to the host.
+    do, dq, dk, dv and so on are recorded beside the call: what flows into its output, and from it to its inputs.
+    Cost: where a call is not kept, microseconds; where it is, a copy of its tensors to the host.
     """
 
     def __init__(self, model: Any = None, *, calls: int = 20, bytes: int = 256 * 2**20, seed: int = 0) -> None:

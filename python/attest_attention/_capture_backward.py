@@ -28,15 +28,16 @@ def watch(hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> W
 
 
 class Watch:
-    """The arguments of a call, with aliases in the place of those that require a gradient.
+    """The arguments of a call, with an alias in the place of each tensor that requires a gradient.
 
-    The gradient of a tensor is the sum over all of its uses, that of an alias what comes from this call alone. Aliases
+    The gradient of a tensor is the sum over all of its uses. The gradient of an alias comes from this call alone. They
     are made last argument first, so that the engine adds the gradients of one tensor in the order of the arguments, as
     without them.
     """
 
     def __init__(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any) -> None:
-        self._hook, self._given = hook, {**dict(enumerate(args)), **kwargs}
+        self._hook = hook
+        self._given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         self._aliases: dict[Any, Any] = {}
         for place, x in reversed(list(self._given.items())):
             if isinstance(x, torch.Tensor) and x.requires_grad:

@@ -49,7 +49,7 @@ class Traced:
         self.kind, self.adapter = kind, adapter
         self.layout = options.layout if adapter is None else "bhnd"
         self.matched = Matched(function, options) if adapter is None else None
-        self.device = options.device
+        self.device = options.device if adapter is None else adapter.device or options.device
 
     def __call__(self, call: Backward) -> dict[str, Tensor]:
         leaves, attended = self._of_adapter(call) if self.matched is None else self._of_matched(call, self.matched)
@@ -149,7 +149,7 @@ class MatchedBackward(Matched):
             require(self.visible(call) is None, "a bias beside a mask")  # whose gradient would have another shape
         found["do"] = self.given(self.rows(call.do, call))
         if not self.is_alone:
-            if call.lse is None or ("o" in self.parameters and call.o is None):
+            if call.lse is None or call.o is None:
                 raise Unsupported("a call without o and lse")
             found["lse"] = self.given(call.lse)
             if "o" in self.parameters:
@@ -160,8 +160,8 @@ class MatchedBackward(Matched):
         assert isinstance(call, Backward)
         returned = super().__call__(call)
         if not isinstance(returned, (tuple, list)) or not 3 <= len(returned) <= 5:
-            raise ValueError(f"returned {_many(returned)}, expected (dq, dk, dv), with dbias and dsink where there is a "
-                             "bias and a sink")
+            raise ValueError(f"returned {_many(returned)}, expected (dq, dk, dv), with dbias where there is a bias, "
+                             "and dsink where there is a sink")
         names = ["dq", "dk", "dv", *(["dbias"] if call.bias is not None else []), "dsink"]
         given = {name: array for name, array in zip(names, returned) if array is not None}
         for name in call.wanted:

@@ -107,8 +107,9 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
     """Asserts that every element of o, and of gradients beside it, is within its bound; returns the report.
 
     The arguments say what was computed and under which contract, as for verify; findings, waive, jobs, json, html and
-    options are not among them. With do and gradients o may be None. Raises AttentionError, an AssertionError that names up to `most` elements, each with the
-    value found, the exact value, and how many bounds it is off. So does an undecided verdict, with its reason.
+    options are not among them. With do and gradients o may be None. Raises AttentionError, an AssertionError that names
+    up to `most` elements, each with the value found, the exact value, and how many bounds it is off. So does an
+    undecided verdict, with its reason.
 
     >>> import numpy as np
     >>> q = k = v = np.eye(2, dtype=np.float32)

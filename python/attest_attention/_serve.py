@@ -138,7 +138,7 @@ class Inputs:
                 self.copies[name] = Tensor(np.array(there.data, order="C"), there.dtype)
         self._before = {name: array.copy() for name, array in self._given.items()}
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, Any]:
         """What the callable gets, by name."""
         return {**{name: as_numpy(copy) for name, copy in self.copies.items()}, **self._given}
 
@@ -147,7 +147,8 @@ class Inputs:
         for name, judged in self._judged.items():
             if not same_bits(self.copies[name].data, judged.data):
                 return name
-        return next((name for name, array in self._before.items() if not np.array_equal(self._given[name], array)), None)
+        changed = (name for name, array in self._before.items() if not np.array_equal(self._given[name], array))
+        return next(changed, None)
 
 
 class Kernel:

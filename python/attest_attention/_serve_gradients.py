@@ -47,11 +47,11 @@ def answer_with(kernel: Kernel, function: Callable[..., Any], backward: Callable
     Raises ValueError or TypeError for what cannot be asked.
     """
     if backward is not None:
-        asked: MatchedBackward | Traced = MatchedBackward(backward, options)
-        layout, alone = options.layout, asked.is_alone
+        matched = MatchedBackward(backward, options)
+        asked: Callable[[Any], Any] = matched
+        layout, alone = options.layout, matched.is_alone
     else:
         ready = function if _ask.is_adapter(function) else _ask.ready_adapter(function, options.device)
-        asked = Traced(function, options, ready)
-        layout, alone = asked.layout, True
-    kernel.answers_gradients(BackwardKernel(asked, layout=layout, interruptible=interruptible),  # type: ignore[arg-type]
-                             alone=alone)
+        traced = Traced(function, options, ready)
+        asked, layout, alone = traced, traced.layout, True
+    kernel.answers_gradients(BackwardKernel(asked, layout=layout, interruptible=interruptible), alone=alone)

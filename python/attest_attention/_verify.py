@@ -36,8 +36,8 @@ def verify(q: Any, k: Any, v: Any, o: Any = None, *, lse: Any = None, weights: A
             keep, dropout and align, as docs/semantics.md has them (docs/python.md). Packed rows beside one of them are
             one problem.
     Gradients  do, the upstream gradient, with dq, and dk, dv, dbias and dsink or some of them. o and lse are then what
-            the backward pass was handed: they are judged, too, and their errors count where it is judged. Without lse both
-            count as the answers of a forward pass under the same contract.
+            the backward pass was handed: they are judged, too, and their errors count in its judgement. Without lse
+            both count as the answers of a forward pass under the same contract.
     contract  a name of `attest list contracts`, a JSON file, or a dict as such a file holds; without it the preset
               named like the type of q
     findings  a folder for the case of each finding; without it none is written

@@ -68,7 +68,8 @@ def contract(request: pytest.FixtureRequest) -> str | None:
 
 @pytest.fixture
 def attest(request: pytest.FixtureRequest, contract: str | None) -> Iterator[Attest]:
-    """assert_attention, verify, audit and reference, under the contract of this run, bound to this test."""
+    """assert_attention, verify, audit, audit_gradients and reference, under the contract of this run, bound to this
+    test."""
     folder = request.config.option.attest_report
     bound = Attest(request.node.nodeid, contract, Path(folder) if folder else None)
     request.node.stash[_LINES] = bound.lines
@@ -106,7 +107,7 @@ class Attest:
             self._save(error.report)
             raise
 
-    def verify(self, q: Any, k: Any, v: Any, o: Any, **arguments: Any) -> Report:
+    def verify(self, q: Any, k: Any, v: Any, o: Any = None, **arguments: Any) -> Report:
         """As attest_attention.verify; where the verdict is not certified, the call is saved."""
         from ._verify import verify
         arguments.setdefault("contract", self.contract)
@@ -118,6 +119,14 @@ class Attest:
     def audit(self, kernel: Any = "builtin", **arguments: Any) -> Report:
         """As attest_attention.audit. The report is saved; findings are too, where the test names no folder for them."""
         from ._audit import audit
+        return self._audited(audit, kernel, arguments)
+
+    def audit_gradients(self, kernel: Any = None, **arguments: Any) -> Report:
+        """As attest_attention.audit_gradients, saved as `audit`."""
+        from ._audit_gradients import audit_gradients
+        return self._audited(audit_gradients, kernel, arguments)
+
+    def _audited(self, by: Any, kernel: Any, arguments: dict[str, Any]) -> Report:
         from ._words import contract_words
         arguments.setdefault("contract", self.contract)
         place = self._place()
@@ -127,7 +136,7 @@ class Attest:
             arguments.setdefault("html", place.with_name(place.name + ".html"))
             if arguments["contract"] is not None:
                 arguments["contract"] = _kept(contract_words(arguments["contract"], None)[0][1], place)
-        report = audit(kernel, **arguments)
+        report: Report = by(kernel, **arguments)
         if not report:
             again = list(dict.fromkeys(str(finding["reproducer"]) for finding in report.findings))
             self._say(report.sentence, again[:_REPRODUCERS], arguments.get("html"))

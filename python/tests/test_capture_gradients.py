@@ -22,7 +22,7 @@ def sdpa(*args: Any, **kwargs: Any) -> Any:
 
 
 def leaves(*, grad: str = "qkv", seed: int = 0) -> list[Any]:
-    """q, k and v; those of `grad` require a gradient."""
+    """q, k and v; `grad` names what requires a gradient."""
     made = torch.Generator().manual_seed(seed)
     return [torch.randn(2, 3, rows, 8, generator=made).requires_grad_(role in grad)
             for role, rows in (("q", 5), ("k", 7), ("v", 7))]

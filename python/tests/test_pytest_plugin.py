@@ -83,6 +83,20 @@ def test_wrong(attest):
     assert again.returncode == 1 and "o[0, 0, 1, 2]" in again.stdout
 
 
+def test_gradients(inner: pytest.Pytester) -> None:
+    result = run(inner, """
+def test_recorded(attest):
+    attest.assert_attention(None, q, k, v, do=np.ones_like(right(q, k, v)), dq=q)
+
+def test_asked(attest):
+    assert attest.audit_gradients("builtin", only="backward/equal-dp-0", quick=True, seed=1)
+""", "--attest-report", "kept")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*AttentionError: REFUTED*", "*dq[[]0, 0, *"])
+    (words,) = replays(result)
+    assert set(_tensor_file.read(words[4])[0]) == {"q", "k", "v", "do", "dq"}
+
+
 RNG = np.random.default_rng(5)
 
 

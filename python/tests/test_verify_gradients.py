@@ -103,6 +103,8 @@ def test_assert_attention_names_the_gradient_its_index_value_and_bound() -> None
 def test_what_is_not_whole_is_said(change: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         attest.verify(**{**recorded(), **change})
+    with pytest.raises(ValueError, match="^dk: has 3 axes, the layout bnhd has 4"):
+        attest.verify(**{**recorded(), "dk": recorded()["dk"][0]}, layout="bnhd")
     with pytest.raises(TypeError, match="^o: is a NoneType"):
         attest.verify(*(recorded()[name] for name in "qkv"))
 

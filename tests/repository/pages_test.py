@@ -83,6 +83,21 @@ class Launched:
         o.copy_((torch.softmax(s, -1).nan_to_num() @ v.double()).to(o.dtype))
 
 
+def differentiable(q, k, v, *, scale=None, causal=False):
+    """PyTorch's attention, which autograd knows."""
+    import torch
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale)
+
+
+def backward(q, k, v, do, o, lse):
+    """The gradients of one head each, in float64."""
+    wide = [x.double() for x in (q, k, v, do, o)]
+    scale = q.shape[-1] ** -0.5
+    p = (wide[0] @ wide[1].mT * scale - lse[..., None]).exp()
+    ds = p * (wide[3] @ wide[2].mT - (wide[3] * wide[4]).sum(-1, keepdim=True))
+    return tuple(x.to(q.dtype) for x in (scale * ds @ wide[1], scale * ds.mT @ wide[0], p.mT @ wide[3]))
+
+
 def run_blocks(python: list[str]) -> None:
     has = {name for name in ("torch", "triton", "jax", "ml_dtypes") if importlib.util.find_spec(name)}
     sys.path.insert(0, str(root / "python/examples"))
@@ -101,6 +116,11 @@ def run_blocks(python: list[str]) -> None:
     on_cpu = python[1].replace('device="cuda"', 'device="cpu", quick=True, only=["accuracy", "bands"], draws=0')
     exec(compile(on_cpu, "docs/gpu.md", "exec"), names)
     assert names["report"].verdict == "certified", names["report"]
+    differentiated, = (one for one in python if "audit_gradients" in one)
+    for line in differentiated.replace('device="cuda"', 'quick=True, only="backward/equal-dp-0"').splitlines():
+        here = names | {"attention": differentiable, "my_backward": backward}
+        exec(compile(line, "docs/gpu.md", "exec"), here)
+        assert here["report"].verdict == "certified", here["report"]
     q, k, v = (torch.randn(1, 2, 8, 64, dtype=torch.bfloat16) for _ in range(3))
     recorded, = (one for one in python if "attest.capture" in one)
     exec(compile(recorded, "docs/gpu.md", "exec"), {

@@ -28,6 +28,7 @@ class Adapter:
     # o of a call, differentiable: from q, k, v and bias by name, arrays [b, h, n, d] of the library `arrays`.
     attended: Callable[[Call, Mapping[str, Any]], Any] | None = None
     arrays: str = "numpy"
+    device: str | None = None  # where they are
 
     def __call__(self, call: Call) -> Answer:
         """The answer; Unsupported where the LSE or weights are wanted and the library does not return them, or for what

@@ -45,4 +45,4 @@ def flash_attn(device: str = "cuda", function: Any = None) -> Adapter:
         return (o, array(answered[1])) if call.want_lse else o
 
     return Adapter("flash-attn", answer, gives_lse=True, attended=lambda call, of: returned(call, of).swapaxes(1, 2),
-                   arrays="torch")
+                   arrays="torch", device=device)

@@ -64,7 +64,8 @@ def torch_sdpa(backend: str | None = None, device: str | None = None, function: 
         with torch.no_grad():
             return array(attended(call, tensors(call, device)))
 
-    return Adapter("pytorch" + (f"-{backend}" if backend else ""), answer, attended=attended, arrays="torch")
+    return Adapter("pytorch" + (f"-{backend}" if backend else ""), answer, attended=attended, arrays="torch",
+                   device=device)
 
 
 def torch_flex(compiled: bool = False, device: str | None = None, function: Any = None) -> Adapter:
@@ -109,7 +110,7 @@ def torch_flex(compiled: bool = False, device: str | None = None, function: Any 
         return array(o), array(aux.lse)
 
     return Adapter("pytorch-flex" + ("-compiled" if compiled else ""), answer, gives_lse=True, attended=returned,
-                   arrays="torch")
+                   arrays="torch", device=device)
 
 
 def torch_mha(device: str | None = None) -> Adapter:
