@@ -134,11 +134,13 @@ owned_tensor compacted(owned_tensor from) {
 problem_draft in_slots(owned_problem const& problem) {
   problem_draft to = problem.draft();
   to.q_offsets.reset(), to.k_offsets.reset(), to.block_table.reset();
+  to.handed_o.reset(), to.handed_lse.reset();
   std::visit(
       [&](auto const& p) {
         auto const& [queries, keys] = p.entries();
         to.q = rows_in_slots(p.q(), queries);
         to.k = rows_in_slots(p.k(), keys), to.v = rows_in_slots(p.v(), keys);
+        if (p.d_out()) to.d_out = rows_in_slots(p.d_out(), queries);
         to.q_lengths = lengths_in(queries, p.size().b), to.k_lengths = lengths_in(keys, p.size().b);
       },
       problem.instance());

@@ -37,7 +37,7 @@ std::vector<std::byte> compact_bytes(owned_tensor const& from);
 owned_tensor compacted(owned_tensor from);
 
 /// The same problem with slots: q, k and v are [b, h, slot, width], compact; q_lengths and k_lengths say how much of
-/// each is used. Rows that no entry uses are 0. Requires a problem of rank 4
+/// each is used, and dO has the slots of q. Rows that no entry uses are 0. Requires a problem of rank 4
 problem_draft in_slots(owned_problem const& problem);
 /// Its outputs in slots, [b, hq, n, ·], with the padding found in them. Includes weights only if the problem has no
 /// more columns in slots.
