@@ -281,6 +281,9 @@ std::vector<contract> make_contracts() {
     preset.gradient =
         narrow || stores_narrow ? narrow_gradient(preset.fixed, preset.fixed.u_qk > 0) : unknown_gradient(preset.fixed);
   }
+  for (contract& preset : all)  // gradient_for decides; what stands here is what a file without "gradient" says
+    if (preset.builtin)
+      preset.gradient = std::ranges::find(all, problem::name_of(preset.type), &contract::name)->gradient;
   std::ranges::move(merge_presets(), std::back_inserter(all));
   return all;
 }

@@ -18,12 +18,16 @@ using problem::error;
 using problem::error_code;
 
 /// The tensors of problems, in the order of the operators, then outputs and optional tensors.
+/// Each once: outputs, what the operators take, optional tensors. (Of two words that are as near, the first is meant.)
 std::vector<std::string> all_roles() {
   std::vector<std::string> roles;
+  auto const add = [&](std::string_view role) {
+    if (std::ranges::find(roles, role) == roles.end()) roles.emplace_back(role);
+  };
+  for (char const* const output : problem::output_names) add(output);
   for (problem::operator_row const& row : problem::operators)
-    roles.insert(roles.end(), row.takes.begin(), row.takes.end());
-  roles.insert(roles.end(), problem::output_names.begin(), problem::output_names.end());
-  problem::visit_optional_tensors([&](problem::optional_tensor const& row, int) { roles.emplace_back(row.name); },
+    for (auto const& taken : row.takes) add(taken);
+  problem::visit_optional_tensors([&](problem::optional_tensor const& row, int) { add(row.name); },
                                   problem::detail::optional_tensor_names{});
   return roles;
 }

@@ -47,11 +47,16 @@ std::vector<systematic_facts> systematic_of(judgement const& sum) {
 }
 
 /// The outputs that no call returned, if calls returned others.
+/// Those of the operators that some call answered: of gradients, only if a backward pass was.
 std::vector<std::string> not_returned(judgement const& sum) {
+  auto const calls = [&](problem::output_kind which) { return sum.returned[static_cast<std::size_t>(which)]; };
   std::vector<std::string> outputs;
-  std::int64_t const calls = *std::ranges::max_element(sum.returned);
-  for (std::size_t output = 0; output < output_names.size(); ++output)
-    if (calls > 0 && sum.returned[output] == 0) outputs.emplace_back(output_names[output]);
+  for (problem::output_kind const which : problem::output_kinds) {
+    bool const answered = std::ranges::any_of(problem::output_kinds, [&](problem::output_kind other) {
+      return is_gradient(other) == is_gradient(which) && calls(other) > 0;
+    });
+    if (answered && calls(which) == 0) outputs.emplace_back(name_of(which));
+  }
   return outputs;
 }
 

@@ -87,9 +87,9 @@ typedef struct attest_call {
   int32_t align;                               /* 0: diagonal as given; 1: + (keys - queries) of each entry */
   int32_t reserved;                            /* 0 */
   /* Version 3. */
-  DLTensor const* d_out;         /* [b,hq,n,dv], with strides of its own */
-  DLTensor *d_q, *d_k, *d_v;     /* the shapes and types of q, k, v */
-  DLTensor *d_bias, *d_sink;     /* NULL or the shapes and types of bias and sink */
+  DLTensor const* d_out;     /* [b,hq,n,dv], with strides of its own */
+  DLTensor *d_q, *d_k, *d_v; /* the shapes and types of q, k, v */
+  DLTensor *d_bias, *d_sink; /* NULL or the shapes and types of bias and sink */
 } attest_call;
 
 typedef enum { ATTEST_OK = 0, ATTEST_UNSUPPORTED = 1, ATTEST_FAILED = 2 } attest_status;

@@ -127,7 +127,8 @@ TEST_CASE("list kernels --kernel says what a kernel exports, answers, refuses an
     return nlohmann::json::parse(attest("list kernels --json" + kernel).out);
   };
   auto const builtin = of(" --kernel builtin");
-  CHECK(builtin["exports"] == nlohmann::json::array({"attest_attention", "attest_merge", "attest_kernel_name"}));
+  CHECK(builtin["exports"] ==
+        nlohmann::json::array({"attest_attention", "attest_merge", "attest_attention_backward", "attest_kernel_name"}));
   CHECK(builtin["features"].size() > 300);
   for (auto const& [name, is] : builtin["features"].items())
     if (name.find("dropout") == name.npos) CHECK(is == "supported");

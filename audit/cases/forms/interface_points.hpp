@@ -31,8 +31,9 @@ struct interface_point {
 /// For problems of this type. Source: attest/kernel.h, and problem/optional_tensors.hpp for the optional tensors.
 std::span<interface_point const> interface_points(problem::element_type type);
 
-/// Fields that have one value only, or for which no rule is stated.
-inline constexpr std::string_view fields_without_points[]{"reserved", "q_scale", "k_scale", "v_scale"};
+/// Fields that have one value only, for which no rule is stated, or that only a backward pass has.
+inline constexpr std::string_view fields_without_points[]{"reserved", "q_scale", "k_scale", "v_scale", "d_out",
+                                                          "d_q",      "d_k",     "d_v",     "d_bias",  "d_sink"};
 
 /// The points that the calls so far were at.
 class points_asked {

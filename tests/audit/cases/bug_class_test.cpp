@@ -32,7 +32,7 @@ std::map<std::string, std::string, std::less<>> documented() {
 
 TEST_CASE("the table has the classes of docs/known_failures.md, in its words, and the audit's own", "[unit]") {
   auto page = documented();
-  CHECK(page.size() == 21);
+  CHECK(page.size() == 22);
   for (bug_class_row const& row : bug_class_table) {
     INFO(row.token);
     CHECK_FALSE(row.meaning.empty());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/plain.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/contract/contract.hpp"
@@ -143,6 +144,8 @@ TEST_CASE("every check has a plain case", "[unit]") {
       // The numbers of the first two are fixed by others; the cases of the rest are drawn elsewhere.
       std::set<std::string, std::less<>> has_plain(audit::checks_of_forms.begin(), audit::checks_of_forms.end());
       has_plain.insert({"worked-examples", "real-data", "merge", "domain"});
+      for (audit_case const& kernel_case : audit::backward_cases({.type = type, .seed = 9, .quick = quick}))
+        if (audit::is_plain(kernel_case.problem)) has_plain.insert(kernel_case.check);
       for (audit_case const& kernel_case : audit::generated_cases({.type = type, .seed = 9, .quick = quick}))
         if (audit::is_plain(kernel_case.problem)) has_plain.insert(kernel_case.check);
       for (audit::check const& check : audit::checks()) {

@@ -187,7 +187,7 @@ class row:
             self.N0[j] = ZERO
             if j is None or self.D[j] == 0:
                 continue
-            lost = (4 * dv + 2) * w + F * 2 * w * (dO1 + sum(map(abs, self.v[j]), ZERO))
+            lost = (4 * dv + 2) * w + times(F * 2 * w, dO1 + sum(map(abs, self.v[j]), ZERO))
             inner = times(plus(g_dp, self.drop), self.a[j]) + self.kplus * lost + bool(p["keep"]) * 2 * w
             self.N0[j] = (1 + m["u_dps"]) * inner + m["u_dps"] * abs(self.W[j]) + m["omega_dps"] * self.kplus
         candidates = []
@@ -198,14 +198,14 @@ class row:
             if p.mode == 0:
                 F_O = sum((times(abs(x), y) for x, y in zip(self.d_o, B)), ZERO)
             sums = sum((times(abs(x), y) for x, y in zip(self.d_o, met)), ZERO)
-            lost = (4 * dv + 2) * w + F * 2 * w * (dO1 + sum(met))
+            lost = (4 * dv + 2) * w + times(F * 2 * w, dO1 + sum(met))
             candidates.append(F_O + times(gw(dv + m["k_delta"], u), sums) + lost)
         if p.mode != 2 and m["delta"] != 0:
             plain = sum(times(self.A[j], abs(self.y[j])) for j in self.js)
             centred = sum(times(self.growth * self.piT[j] + self.zeta[j], abs(self.y[j])) for j in self.js)
             met = sum(times(self.P[j], abs(self.W[j]) + self.N0[j]) for j in self.js)
             e_w = times(gw(self.n + m["k_delta"], u), met) + (4 * self.n + 2) * w
-            e_w += F * 2 * w * sum(abs(self.W[j]) + self.N0[j] + self.P[j] for j in self.js)
+            e_w += times(F * 2 * w, sum(abs(self.W[j]) + self.N0[j] + self.P[j] for j in self.js))
             inner = sum(times(self.P[j], self.N0[j]) for j in self.js)
             candidates.append(min(plain, centred) + abs(self.delta) * self.r + inner + e_w)
         self.e = (1 + m["u_delta"]) * max(candidates) + m["u_delta"] * abs(self.delta) + m["omega_delta"]
@@ -320,9 +320,10 @@ class problem(dict):
                         mean = sum((r.pi[j] * r.slope[j] * k[j] for j in r.keys), ZERO)
                         mean = abs(mean) if m["delta_shared"] else sum(r.pi[j] * r.slope[j] * abs(k[j]) for j in r.keys)
                         exact = abs(self.sigma * sum((r.dX[j] * k[j] for j in r.keys), ZERO))
-                        one = s_ * (sum(r.term(j, r.A[j], r.P[j], psi) * abs(k[j]) for j in r.keys) + r.e * mean)
-                        inner = sum(r.term(j, common[j], r.pi[j] + common[j], psi) * abs(k[j]) for j in r.keys)
-                        two = grown(r.lam) * exact + r.growth * s_ * (inner + r.e * mean)
+                        outer = sum(times(r.term(j, r.A[j], r.P[j], psi), abs(k[j])) for j in r.keys)
+                        one = times(s_, outer + times(r.e, mean))
+                        inner = sum(times(r.term(j, common[j], r.pi[j] + common[j], psi), abs(k[j])) for j in r.keys)
+                        two = times(grown(r.lam), exact) + times(r.growth, times(s_, inner + times(r.e, mean)))
                         U = s_plus * (sum((r.nu_x[j] + 2 * w) * abs(k[j]) for j in r.keys) + 4 * w * r.n
                                       + 2 * w * sum(abs(r.dX[j]) + r.eX[j] for j in r.keys))
                         U = (1 + psi) * (U + 2 * w + k_C * m["omega_grad"])
@@ -359,18 +360,19 @@ class problem(dict):
                         return stored(x, bound)
 
                     for e in range(self.dv):
-                        main = sum((r.D[j] * (r.A[j] * (1 + psi_V) + psi_V * r.pi[j]) * abs(r.d_o[e])
+                        main = sum((times(r.D[j] * abs(r.d_o[e]), r.A[j] * (1 + psi_V) + psi_V * r.pi[j])
                                     for r in live), ZERO)
                         kept = sum((abs(r.d_o[e]) for r in live if r.D[j] > 0), ZERO)
                         lost = kplus * (f["omega_p"] + F * 2 * w) * kept
-                        lost += k_R * m["omega_grad"] + kplus * (2 * w * (2 * n_j + 1) + (F + dropout) * 2 * w
-                                                                 * (sum((r.P[j] for r in live), ZERO) + n_j))
+                        weights = sum((r.P[j] for r in live), ZERO) + n_j
+                        lost += kplus * (2 * w * (2 * n_j + 1) + times((F + dropout) * 2 * w, weights))
+                        lost += k_R * m["omega_grad"]
                         bound = finish(lambda r: r.pi[j] * r.D[j] * r.d_o[e], main + (1 + psi_V) * lost)
                         found["dv_"].append(bound if live else ZERO)
                     for t in range(self.d):
                         q = {id(r): self.row("q", r.at, self.d)[t] for r in live}
-                        main = s_ * sum(((r.term(j, r.A[j], r.P[j], psi_K) + r.pi[j] * r.slope[j] * r.e) * abs(q[id(r)])
-                                         for r in live), ZERO)
+                        of = {id(r): r.term(j, r.A[j], r.P[j], psi_K) + times(r.pi[j] * r.slope[j], r.e) for r in live}
+                        main = s_ * sum((times(of[id(r)], abs(q[id(r)])) for r in live), ZERO)
                         lost = s_plus * (sum(((r.nu_x[j] + 2 * w) * abs(q[id(r)]) for r in live), ZERO) + 4 * w * n_j
                                          + 2 * w * sum((abs(r.dX[j]) + r.eX[j] for r in live), ZERO))
                         bound = main + (1 + psi_K) * (lost + 2 * w + k_R * m["omega_grad"])
