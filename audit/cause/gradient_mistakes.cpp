@@ -142,7 +142,7 @@ void add_sums(std::vector<mistake>& to) {
             return h % group == (last ? group - 1 : 0);
           });
   for (bool const last : {true, false})
-    for (std::size_t const axis : {0, 1, 2}) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
       char const* const names[]{"entry", "head", "query"};
       pairs(
           fmt::format("it is that of the {} {}, and not the sum over all", last ? "last" : "first", names[axis]),

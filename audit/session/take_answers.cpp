@@ -124,7 +124,7 @@ void verify_session::note_unanswered(recorded_case const& entry) {
   complete_ = false;
   collect_.set_case(number_);
   collect_.add_unanswered(entry.input.name);
-  if (remedy_.empty()) remedy_ = remedy_of_missing(entry.input.problem.draft().of->gives.front(), foreign_o_);
+  if (remedy_.empty()) remedy_ = remedy_of_missing(*entry.input.problem.draft().of, foreign_o_);
   report_.observations.push_back(words_of_missing(entry));
 }
 

@@ -76,6 +76,16 @@ owned_tensor in_other_order(owned_tensor o, axis_order order) {
 
 }  // namespace
 
+std::span<output_kind const> answers_of(problem::operator_row const& of) {
+  return of.handed.empty() ? of.gives.first(1) : of.gives;
+}
+
+bool has_answer(recorded_case const& entry, std::size_t call) {
+  std::optional<owned_outputs> const& given = entry.outputs[call];
+  return given && std::ranges::any_of(answers_of(*entry.input.call(call).draft().of),
+                                      [&](output_kind which) { return given->of(which).has_value(); });
+}
+
 void take_recorded(recorded_case const& recorded, contract const& claim, case_result& into, recorded_endings& counted) {
   for (std::size_t call = 0; call < recorded.calls.size(); ++call) {
     recorded_call const& said = recorded.calls[call];
@@ -102,10 +112,12 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
                                     ? order_words(said, recorded.input.call(call), *unusable.in_other_order, claim)
                                     : ""),
                     into);
-    output_kind const needed = recorded.input.call(call).draft().of->gives.front();
-    bool const has_it = recorded.outputs[call] && recorded.outputs[call]->of(needed),
-               failed = (said.status && !refused) || std::ranges::find(said.unusable, name_of(needed),
-                                                                       &unusable_output::role) != said.unusable.end();
+    auto const answers = answers_of(*recorded.input.call(call).draft().of);
+    auto const is_unusable = [&](output_kind which) {
+      return std::ranges::find(said.unusable, name_of(which), &unusable_output::role) != said.unusable.end();
+    };
+    bool const has_it = has_answer(recorded, call),
+               failed = (said.status && !refused) || std::ranges::any_of(answers, is_unusable);
     into.unsupported = into.unsupported || (!has_it && !failed);
   }
 }

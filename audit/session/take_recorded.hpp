@@ -1,17 +1,26 @@
 // What a file says of the calls of a case, in addition to their outputs, as violations and counts.
 #pragma once
 
+#include <span>
+
 #include "audit/files/case_file.hpp"
 #include "audit/judge/case_result.hpp"
 #include "audit/report/report.hpp"
 
 namespace attest::audit {
 
+/// One of these is an answer of a recorded call: O; or any gradient, since often one kernel forms dQ, another dK and
+/// dV.
+std::span<output_kind const> answers_of(problem::operator_row const& of);
+
+/// Was an answer of this call recorded?
+bool has_answer(recorded_case const& entry, std::size_t call);
+
 /// Adds a violation for each call that ended in an error, by a signal or not at all (crash and hang). Also adds one for
 /// each output of a wrong shape or type. Its class is `memory`, since its elements lie in the wrong places and none was
 /// compared with a truth. A waiver of `accuracy` does not waive it. An O in the other order of axes is judged in that
 /// order, and the violation reports the result.
-/// Ensures   into.unsupported if a call has no O, and no such violation of its own says why
+/// Ensures   into.unsupported if a call has no answer, and no such violation of its own says why
 void take_recorded(recorded_case const& recorded, contract const& claim, case_result& into, recorded_endings& counted);
 
 /// For each violation of an O, says whether the O is within its bound when its elements are read in the other order of

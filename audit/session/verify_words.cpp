@@ -25,6 +25,17 @@ std::string reproducer_of(verify_options const& options, contract const& claim) 
   return text + (options.reproducible ? " --reproducible" : "");
 }
 
+namespace {
+
+/// "o", "dq or dk or dv or dbias or dsink"
+std::string words_of_answers(problem::operator_row const& of) {
+  std::vector<std::string_view> names;
+  for (output_kind const which : answers_of(of)) names.push_back(name_of(which));
+  return fmt::format("{}", fmt::join(names, " or "));
+}
+
+}  // namespace
+
 findings_run run_of(verify_options const& options) {
   std::string run = "verify " + shell_word(options.inputs.native());
   if (options.outputs) run += " " + shell_word(options.outputs->native());
@@ -32,19 +43,19 @@ findings_run run_of(verify_options const& options) {
   return {run, options.only.empty() ? "" : fmt::format(" --only {}", fmt::join(options.only, ",")), "", 0};
 }
 
-std::string remedy_of_missing(output_kind needed, std::string const& foreign_o) {
-  std::string const name = name_of(needed);
-  if (needed == output_kind::o && !foreign_o.empty())
-    return fmt::format("the file has no {0} (it has '{1}'): --names {0}={1}", name, foreign_o);
-  return fmt::format("the file has no {0}: store the kernel's answer as {0}, or name a second file that has it", name);
+std::string remedy_of_missing(problem::operator_row const& of, std::string const& foreign_o) {
+  std::string const names = words_of_answers(of);
+  if (of.does_give(output_kind::o) && !foreign_o.empty())
+    return fmt::format("the file has no {0} (it has '{1}'): --names {0}={1}", names, foreign_o);
+  return fmt::format("the file has no {0}: store the kernel's answer as {0}, or name a second file that has it", names);
 }
 
 std::string words_of_missing(recorded_case const& entry) {
   std::optional<owned_outputs> const& first = entry.outputs.front();
-  output_kind const needed = entry.input.problem.draft().of->gives.front();
-  if (first && first->of(needed))
-    return fmt::format("{}: a further call has no recorded {}", entry.input.name, name_of(needed));
-  return fmt::format("{}.{}: there is no recorded output{}", entry.input.name, name_of(needed),
+  problem::operator_row const& of = *entry.input.problem.draft().of;
+  if (has_answer(entry, 0))
+    return fmt::format("{}: a further call has no recorded {}", entry.input.name, words_of_answers(of));
+  return fmt::format("{}.{}: there is no recorded output{}", entry.input.name, name_of(of.gives.front()),
                      first ? " beside the others" : ", nothing to judge");
 }
 

@@ -19,7 +19,7 @@ std::string reproducer_of(verify_options const& options, contract const& claim);
 findings_run run_of(verify_options const& options);
 
 /// "the file has no o (it has 'output'): --names o=output"
-std::string remedy_of_missing(output_kind needed, std::string const& foreign_o);
+std::string remedy_of_missing(problem::operator_row const& of, std::string const& foreign_o);
 
 /// "x.o: there is no recorded output, nothing to judge"
 std::string words_of_missing(recorded_case const& entry);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/files/safetensors.hpp"
+#include "audit/report/verdict_facts.hpp"
 #include "audit/session/run_verify.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
@@ -123,6 +124,20 @@ TEST_CASE("gradients may stand in a second file; what it lacks is not answered",
   CHECK(both.verdict == verdict::certified);
   CHECK(both.checks.front().sum.judged() == 10);  // O and LSE were handed over, and are no answers
   CHECK(verified(inputs).verdict == verdict::undecided);
+}
+
+TEST_CASE("one kernel may form dQ, and another dK and dV: any gradient is an answer", "[unit]") {
+  tensors_of pass = right_pass();
+  pass.erase("dq"), pass.erase("dbias");
+  report const certified = verified(pass);
+  CHECK(certified.verdict == verdict::certified);
+  CHECK(facts_of(certified).not_returned == std::vector<std::string>{"weights", "dq", "dbias", "dsink"});
+  pass["dv"].values[0] += 1e-5f;
+  CHECK(verified(pass).verdict == verdict::refuted);
+  pass.erase("dk"), pass.erase("dv");
+  report const silent = verified(pass);
+  CHECK(silent.verdict == verdict::undecided);
+  CHECK(silent.undecided_because.find("has no dq or dk or dv or dbias or dsink") != std::string::npos);
 }
 
 TEST_CASE("a gradient of another shape, or of no input, cannot be judged", "[unit]") {
