@@ -11,7 +11,7 @@ namespace attest::audit {
 /// A backward pass in which the queries that see no key see all of them.
 struct unmasked_pass {
   owned_problem problem;
-  owned_outputs outputs;  ///< in these rows with the LSE of the row as it is now
+  owned_outputs outputs;  ///< with the LSE of the unmasked rows
 };
 
 /// The same backward pass with its empty rows unmasked. Returns nothing if there is no such row, or if the problem is

@@ -17,7 +17,7 @@ Done = Callable[[list[dict[str, Tensor]]], None]
 
 
 def watch(hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
-    """The watch of a call, whose arguments are to be passed on; None where no gradient can flow."""
+    """The watch of a call, which must get the watched arguments. Returns None if no gradient can flow."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.is_grad_enabled():
         return None

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "tests/reference/gradient/honest.hpp"
+#include "tests/support/catch.hpp"
 
 namespace attest::tests {
 
@@ -18,6 +19,14 @@ struct asked {
   }
   double most() const { return *std::max_element(worst.begin(), worst.end()); }
 };
+
+/// Prints the counts, and requires that more than eight tenths of the elements were judged.
+inline void check_most_are_judged(asked const& total) {
+  WARN("elements " << total.elements << ", judged " << total.judged << ", undecided " << total.undecided
+                   << ", worst dQ " << total.worst[0] << " dK " << total.worst[1] << " dV " << total.worst[2]
+                   << " dBias " << total.worst[3] << " dSink " << total.worst[4]);
+  CHECK(total.judged > total.elements * 8 / 10);
+}
 
 /// Judges an answer that the kernel of the models gave for the case stored as T.
 template <class T>
