@@ -24,8 +24,7 @@ struct gradient_shape {
   std::int64_t key_blocks = 1;  ///< that one visit of a query block meets
 };
 
-/// The arrays of a query block and a key block. Behind each is memory for vectors that a loop reads or writes beyond
-/// the end.
+/// The arrays of a query block and a key block, in the form of array_layout.
 template <class T>
 struct gradient_workspace {
   workspace<T> keys;     ///< of the panels: `wide` and V, which holds the rows of K for dQ
@@ -74,13 +73,8 @@ struct gradient_workspace {
   std::size_t lay_out(std::byte* base, gradient_shape const& of) noexcept {
     constexpr std::int64_t widest = workspace<T>::widest_panel, key_block = blocking_of<T>.keys;
     std::int64_t const block = gradient_rows<T>, wide_d = rounded_up(of.d, widest), wide_dv = rounded_up(of.dv, widest);
-    std::size_t used = 0;
-    auto const take = [&](std::int64_t count) {
-      std::byte* const array = base == nullptr ? nullptr : base + used;
-      used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
-              scratch::line;
-      return reinterpret_cast<T*>(array);
-    };
+    array_layout<T> arrays(base);
+    auto const take = [&](std::int64_t count) { return arrays.take(count); };
     std::int64_t const padded_d = workspace<T>::padded(of.d), padded_dv = workspace<T>::padded(of.dv);
     each_ = {key_block * of.d + 2 * sum_lanes, key_block * of.dv + 2 * sum_lanes, key_block * wide_d,
              key_block * padded_d, key_block * padded_dv};
@@ -92,7 +86,7 @@ struct gradient_workspace {
     S = take(block * score_stride<T>), dS = take(block * score_stride<T>), slope = take(strip_rows * score_stride<T>);
     row = take(std::max({of.d, of.dv, key_block}));
     dQ = {take(of.dQ_rows * padded_d), padded_d};
-    return used;
+    return arrays.bytes();
   }
 
   key_block_sizes each_{};

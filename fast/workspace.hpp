@@ -45,7 +45,28 @@ class scratch {
   std::size_t size_ = 0;
 };
 
-/// The arrays of a query block. Behind each is memory for a vector that a loop reads or writes beyond the end.
+/// Places arrays one behind another from `base` on, or only measures them if that is null. Each begins at a cache line;
+/// behind each is memory for a vector that a loop reads or writes beyond the end.
+template <class T>
+class array_layout {
+ public:
+  explicit array_layout(std::byte* base) noexcept : base_(base) {}
+
+  /// The place of `count` numbers; null if arrays are only measured.
+  T* take(std::int64_t count) noexcept {
+    std::byte* const array = base_ == nullptr ? nullptr : base_ + used_;
+    used_ += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
+             scratch::line;
+    return reinterpret_cast<T*>(array);
+  }
+  std::size_t bytes() const noexcept { return used_; }
+
+ private:
+  std::byte* base_;
+  std::size_t used_ = 0;
+};
+
+/// The arrays of a query block, in the form of array_layout.
 template <class T>
 struct workspace {
   T* Q = nullptr;      ///< [strips, strip_rows, packed_dimensions(d)] scaled queries
@@ -93,20 +114,15 @@ struct workspace {
     std::int64_t const all = rounded_up(rows, strip_rows), keys = blocking_of<T>.keys, width = padded(dv);
     std::int64_t const merged = needs.several_splits ? all : 0;
     std::int64_t const strips = ceiling_division(rows, needs.short_strips ? fewest_strip_rows : strip_rows);
-    std::size_t used = 0;
-    auto const take = [&](std::int64_t count) {
-      std::byte* const array = base == nullptr ? nullptr : base + used;
-      used += (static_cast<std::size_t>(count + 2 * sum_lanes) * sizeof(T) + scratch::line - 1) / scratch::line *
-              scratch::line;
-      return reinterpret_cast<T*>(array);
-    };
+    array_layout<T> arrays(base);
+    auto const take = [&](std::int64_t count) { return arrays.take(count); };
     Q = take(strips * strip_rows * packed_dimensions(d)), K = take(keys * packed_dimensions(d));
     wide = take(needs.gathers ? widest_panel * std::max(packed_dimensions(d), dv) : 0), kept = take(rows * needs.kept);
     V = take(keys * rounded_up(dv, widest_panel)), S = take(strip_rows * score_stride<T>);
     O = {take(all * width), width}, next_O = {take(merged * width), width};
     states = {take(all), take(all * sum_lanes), take(all)};
     next = {take(merged), take(merged * sum_lanes), take(merged)};
-    return used;
+    return arrays.bytes();
   }
 };
 

@@ -128,18 +128,9 @@ HWY_INLINE void transposed_tile(T const* HWY_RESTRICT a, T const* HWY_RESTRICT b
 
 template <int vectors, class T>
 HWY_INLINE void transposed_panel(T const* A, T const* B, std::int64_t depth, std::int64_t columns, matrix<T> C) {
-  std::int64_t i = 0;
-  auto const tile = [&]<int height>(std::integral_constant<int, height>) {
+  each_tile(columns, [&]<int height>(std::integral_constant<int, height>, std::int64_t i) {
     transposed_tile<height, vectors>(A + i, B, depth, C.row(i), C.stride);
-    i += height;
-  };
-  while (i + tile_rows <= columns) tile(std::integral_constant<int, tile_rows>());
-  if constexpr (tile_rows > 8)
-    if (i + 8 <= columns) tile(std::integral_constant<int, 8>());
-  if constexpr (tile_rows > 4)
-    if (i + 4 <= columns) tile(std::integral_constant<int, 4>());
-  if (i + 2 <= columns) tile(std::integral_constant<int, 2>());
-  if (i < columns) tile(std::integral_constant<int, 1>());
+  });
 }
 
 /// gradient_operations::transposed_values

@@ -23,6 +23,24 @@ struct register_tile {
 template <class T>
 using packed = std::integral_constant<std::int64_t, panel_columns<T>>;
 
+/// Calls tile(height, i) with a constant height for tiles that cover the rows [0, rows): as many of tile_rows as fit,
+/// then at most one of each smaller height.
+template <class F>
+HWY_INLINE void each_tile(std::int64_t rows, F const& tile) {
+  std::int64_t i = 0;
+  auto const next = [&]<int height>(std::integral_constant<int, height> tall) {
+    tile(tall, i);
+    i += height;
+  };
+  while (i + tile_rows <= rows) next(std::integral_constant<int, tile_rows>());
+  if constexpr (tile_rows > 8)
+    if (i + 8 <= rows) next(std::integral_constant<int, 8>());
+  if constexpr (tile_rows > 4)
+    if (i + 4 <= rows) next(std::integral_constant<int, 4>());
+  if (i + 2 <= rows) next(std::integral_constant<int, 2>());
+  if (i < rows) next(std::integral_constant<int, 1>());
+}
+
 /// sum_iv = Σ_t a_it·b_tv, from 0, t in order. a_it is a[t + i·a_row], and b_t begins at b + t·b_row.
 /// Cost  12 × 2 tile: 24 multiply-adds, 12 broadcasts and 2 loads for each t
 template <int rows, int vectors, class T, class A, class B>
@@ -130,18 +148,9 @@ HWY_INLINE void value_tile(T const* P, V_t V, B v_row, std::int64_t depth, T con
 template <int vectors, class T, class V_t, class B>
 HWY_INLINE void value_panel(T const* P, V_t V, B v_row, std::int64_t depth, std::int64_t rows, T const* factor,
                             matrix<T> O) {
-  std::int64_t i = 0;
-  auto const tile = [&]<int height>(std::integral_constant<int, height>) {
+  each_tile(rows, [&]<int height>(std::integral_constant<int, height>, std::int64_t i) {
     value_tile<height, vectors>(P + i * score_stride<T>, V, v_row, depth, factor + i, O.row(i), O.stride);
-    i += height;
-  };
-  while (i + tile_rows <= rows) tile(std::integral_constant<int, tile_rows>());
-  if constexpr (tile_rows > 8)
-    if (i + 8 <= rows) tile(std::integral_constant<int, 8>());
-  if constexpr (tile_rows > 4)
-    if (i + 4 <= rows) tile(std::integral_constant<int, 4>());
-  if (i + 2 <= rows) tile(std::integral_constant<int, 2>());
-  if (i < rows) tile(std::integral_constant<int, 1>());
+  });
 }
 
 /// operations::values
