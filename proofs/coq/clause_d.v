@@ -60,6 +60,7 @@ Proof.
   pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
   assert (Re : reach m (M - score (of i) + 2 * tau m) (Y k) <= reach m (2 * tau m) (Y k)).
   { unfold reach. apply Rplus_le_compat_r, Rplus_le_compat_r, Rmult_le_compat_l; lra. }
+  pose proof (begun_above m h p i H Ii).
   destruct (signed_weight m h p i M (Y k) s (small_tinies K) H Ii EM MY) as [(_ & F)|(a & n & -> & Pa & (D & _) & _ & N0)]; [lra|lra|].
   rewrite N0, Rplus_0_r by lra. rewrite <- (exp_ln a) by easy. apply exp_grows. rewrite S_INR in D.
   assert (INR (rescales i) <= INR R_max) by (apply le_INR, (few_rescales K i Ii)).
@@ -115,6 +116,7 @@ Proof.
   apply dominated; auto. destruct (reference_sizes K _ Ij) as (B & MY). pose proof (score_errors K _ Ij) as HE. apply between in HE.
   pose proof (between (exact (of j)) _ (Rle_refl _)). unfold at_most_weight.
   pose proof (log_loss_pos _ (some_eps m s)) as E0. pose proof (lost_pos m s) as Ls.
+  pose proof (begun_above m h p j H I).
   destruct (signed_weight m h p j M (Y (of j)) s (small_tinies K) H I (the_reference K) MY) as [(-> & _)|(a & n & -> & Pa & (_ & D) & F & _)]; [lra| |].
   { pose proof (exp_pos ((1 - gamma_x m) * (score (of j) - M) + (2 * gamma_x m * tau m + kappa m (Y (of j)) + (INR R_max + 1) * (log_loss (eps m) + lost m)
        + log_loss (u_shared m)))). lra. }

@@ -85,6 +85,23 @@ Proof.
 Qed.
 End LSE.
 
+(* (1 + d) a of i roundings of M and of those that follow: (1 + u)^k - (1 + u)^(k - i) <= (1 + u)((1 + u)^(k - 1) - 1). *)
+Lemma scaled_first k i u a d : 0 <= u -> INR k * u < 1 -> (i + 1 <= k)%nat -> Rabs a <= (1 + u) ^ i - 1 ->
+  Rabs d <= (1 + u) ^ (k - i) - 1 -> Rabs ((1 + d) * a) <= gamma (k - 1) u.
+Proof.
+  intros Hu Hk Hi Ha Hd. assert (Le : forall x y, (x <= y)%nat -> (1 + u) ^ x <= (1 + u) ^ y) by (intros; apply Rle_pow; [lra|easy]).
+  rewrite Rabs_mult. apply Rle_trans with ((1 + u) ^ (k - i) * ((1 + u) ^ i - 1)).
+  - apply Rmult_le_compat; auto using Rabs_pos. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_R1. lra.
+  - replace ((1 + u) ^ (k - i) * ((1 + u) ^ i - 1)) with ((1 + u) ^ (k - i + i) - (1 + u) ^ (k - i)) by (rewrite pow_add; ring).
+    replace (k - i + i)%nat with k by lia.
+    destruct k as [|k]; [lia|]. replace (S k - 1)%nat with k by lia. pose proof (Le 1%nat (S k - i)%nat ltac:(lia)) as L2. simpl pow in *.
+    apply Rle_trans with ((1 + u) * ((1 + u) ^ k - 1)); [lra|]. destruct k as [|k]; [simpl; unfold gamma; simpl; lra|].
+    rewrite S_INR in Hk. destruct (inequality_1 (S k) u) as (_ & Q); [lia|easy|nra|].
+    assert (Hk' : INR (S k) * u < 1) by nra. pose proof (gamma_pos (S k) u Hu Hk').
+    apply Rle_trans with ((1 + u) * ((1 - u) * gamma (S k) u)); [apply Rmult_le_compat_l; lra|].
+    assert (0 <= u * u * gamma (S k) u) by (apply Rmult_le_pos; nra). lra.
+Qed.
+
 (* The result: M may be scaled first, i roundings; the sum of M and log^ l^ meets the other ones. *)
 Theorem lse_result k i u M LSE logl Lambda_0 eps_log N M_size omega a e d n result :
   0 <= u -> INR k * u < 1 -> (i + 1 <= k)%nat -> Rabs (M + logl - LSE) <= Lambda_0 -> Rabs logl <= N -> Rabs M <= M_size ->
@@ -96,18 +113,7 @@ Proof.
   assert (Le : forall x y, (x <= y)%nat -> (1 + u) ^ x <= (1 + u) ^ y) by (intros; apply Rle_pow; [lra|easy]).
   pose proof (powers_below_gamma k u Hu Hk) as Gk. pose proof (Le (k - i)%nat k ltac:(lia)) as L1.
   assert (D : Rabs d <= gamma k u) by lra.
-  (* (1 + d) a: (1 + u)^k - (1 + u)^(k - i) <= (1 + u)((1 + u)^(k - 1) - 1) <= gamma_{k-1} *)
-  assert (DA : Rabs ((1 + d) * a) <= gamma (k - 1) u).
-  { rewrite Rabs_mult. apply Rle_trans with ((1 + u) ^ (k - i) * ((1 + u) ^ i - 1)).
-    - apply Rmult_le_compat; auto using Rabs_pos. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_R1. lra.
-    - replace ((1 + u) ^ (k - i) * ((1 + u) ^ i - 1)) with ((1 + u) ^ (k - i + i) - (1 + u) ^ (k - i)) by (rewrite pow_add; ring).
-      replace (k - i + i)%nat with k by lia.
-      destruct k as [|k]; [lia|]. replace (S k - 1)%nat with k by lia. pose proof (Le 1%nat (S k - i)%nat ltac:(lia)) as L2. simpl pow in *.
-      apply Rle_trans with ((1 + u) * ((1 + u) ^ k - 1)); [lra|]. destruct k as [|k]; [simpl; unfold gamma; simpl; lra|].
-      rewrite S_INR in Hk. destruct (inequality_1 (S k) u) as (_ & Q); [lia|easy|nra|].
-      assert (Hk' : INR (S k) * u < 1) by nra. pose proof (gamma_pos (S k) u Hu Hk').
-      apply Rle_trans with ((1 + u) * ((1 - u) * gamma (S k) u)); [apply Rmult_le_compat_l; lra|].
-      assert (0 <= u * u * gamma (S k) u) by (apply Rmult_le_pos; nra). lra. }
+  pose proof (scaled_first k i u a d Hu Hk Hi Ha Hd) as DA.
   replace ((M * (1 + a) + logl * (1 + e)) * (1 + d) + n - LSE)
     with ((1 + d) * (M + logl - LSE + e * logl) + d * LSE + (1 + d) * a * M + n) by ring.
   assert (E1 : Rabs (M + logl - LSE + e * logl) <= Lambda_0 + eps_log * N).

@@ -62,6 +62,7 @@ Proof.
     pose proof (largest_near K _ Iki) as HX. pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
     assert (Re : reach m (M - score (of i) + 2 * tau m) (Y (of i)) <= reach m (2 * tau m) (Y (of i))).
     { unfold reach. apply Rplus_le_compat_r, Rplus_le_compat_r, Rmult_le_compat_l; lra. }
+    pose proof (begun_above m h p i H Ii).
     destruct (signed_weight m h p i M (Y (of i)) s t H Ii EM) as [(_ & F)|(a & r & Wa & Pa & (D & _) & _ & N0)]; [lra|lra|lra|].
     rewrite N0, Rplus_0_r in Wa by lra. pose proof (total_holds weight (entries p) i Nn Ii) as Hi. fold Sg in Hi. rewrite Wa in Hi.
     apply log_grows in Hi; [|easy]. pose proof (Rs i Ii). pose proof (Kj _ Iki) as Kk.
@@ -74,6 +75,7 @@ Proof.
     assert (0 <= (INR R_max + 1) * (log_loss (eps m) + lost m)) by (apply Rmult_le_pos; [pose proof (pos_INR R_max)|]; lra). lra. }
   assert (Each : forall e, In e (entries p) -> weight e <= exp B + omega_W).
   { intros e I. pose proof (key_of_entry _ _ _ _ H I) as Ik. pose proof (Sc _ Ik) as Se. pose proof (exp_pos B).
+    pose proof (begun_above m h p e H I).
     destruct (signed_weight m h p e M (Y (of e)) s t H I EM) as [(-> & _)|(a & r & -> & Pa & (_ & D) & F & _)]; [lra|lra|lra|].
     pose proof (far_weigh K e I). pose proof (Rle_abs r). apply Rplus_le_compat; [|lra].
     rewrite <- (exp_ln a) by easy. apply exp_grows. eapply Rle_trans; [exact D|]. pose proof (Rs e I). pose proof (Kj _ Ik) as Kk.

@@ -76,7 +76,15 @@ Proof.
   split; [easy|]. apply between in Dx. pose proof (between a _ (Rle_refl _)). lra.
 Qed.
 
-Lemma every_weight k M w l Y : made m k M w l -> M <= Y -> - Y <= score k - tau m ->
+(* Of the references only M_0, which p was formed beside, meets roundings that p and r do not share. *)
+Definition begun k (l : list R) := score k - last l 0.
+Lemma made_begun k M w l : made m k M w l -> score k - tau m <= begun k l <= M.
+Proof.
+  unfold begun. induction 1 as [|M M' w l x r Hm IH L _ _]; [simpl; lra|].
+  replace (last (M - M' :: l) 0) with (last l 0) by (now destruct Hm). lra.
+Qed.
+
+Lemma every_weight k M w l Y : made m k M w l -> M <= Y -> - Y <= begun k l ->
   let reaches := reach m (M - score k + 2 * tau m) Y in
   w = 0 /\ x0 m < reaches \/
   exists a n, one_tiny w a n Y (length l - 1) /\ (reaches <= far m -> n = 0) /\
@@ -86,7 +94,7 @@ Proof.
   pose proof (lost_pos m s) as L0. pose proof (some_tau m s) as T0. pose proof (some_tiny m t) as Ty. pose proof (few_k_x m t) as G1.
   pose proof (some_eps m s) as E0. pose proof (some_shared m s) as S0. pose proof (far_is_far m t) as Ff.
   induction H as [M c x p d Hc A X Hd C|M M' w l x r Hm IH L A X]; intros HM HY; simpl; unfold reach in *.
-  - assert (Sz : Rabs (score k - M) <= M - score k + 2 * tau m) by (unfold Rabs; destruct (Rcase_abs _); lra).
+  - unfold begun in HY. simpl in HY. assert (Sz : Rabs (score k - M) <= M - score k + 2 * tau m) by (unfold Rabs; destruct (Rcase_abs _); lra).
     assert (K : (1 + gamma_x m) * Rabs c <= kappa m Y).
     { unfold kappa. rewrite (Rmult_comm (gamma (c_m m) (u m))), Rmult_assoc. apply Rmult_le_compat_l; [lra|].
       eapply Rle_trans; [exact Hc|]. apply Rmult_le_compat_l; [easy|]. apply abs_below. lra. }
@@ -126,7 +134,9 @@ Proof.
       * rewrite !ln_mult, ln_exp by (auto using exp_pos; now apply Rmult_lt_0_compat, Pe; apply exp_pos).
         destruct (signed_argument _ _ _ (tau m) A) as (Lo & Hi); [lra|easy|]. apply between in De, Dd.
         unfold signed. simpl INR. lra.
-  - pose proof (made_covers _ _ _ _ _ Hm) as Cv. assert (K0 : 0 <= kappa m Y).
+  - pose proof (made_covers _ _ _ _ _ Hm) as Cv. pose proof (made_begun _ _ _ _ Hm) as Bg.
+    replace (begun k (M - M' :: l)) with (begun k l) in HY by (unfold begun; now destruct Hm).
+    assert (K0 : 0 <= kappa m Y).
     { unfold kappa. apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra]. }
     assert (Ln : exists q, length l = S q) by (destruct Hm; simpl; eauto). destruct Ln as (q & Ln). rewrite Ln in *.
     replace (S q - 1)%nat with q in IH by lia. replace (S q - 0)%nat with (S q) by lia.
@@ -182,7 +192,7 @@ End Lemma.
 
 (* W_j is 0, where exp may cut, or a + n, where a has every rounding with its sign, and n is what a far key loses. *)
 Theorem signed_weight m h p e M Y : sane m -> tinies m -> run m h p -> In e (entries p) -> reference p = Some M ->
-  M <= Y -> - Y <= score (of e) - tau m ->
+  M <= Y -> - Y <= begun (of e) (path e) ->
   let reaches := reach m (M - score (of e) + 2 * tau m) Y in
   weight e = 0 /\ x0 m < reaches \/
   exists a n, weight e = a + n /\ 0 < a /\ signed m (ln a) (score (of e) - M) Y (S (rescales e)) /\
@@ -201,16 +211,15 @@ Qed.
 Definition near_or_far w at_ z zeta (is_far : Prop) := exists a n, w = a + n /\
   0 < a /\ Rabs (ln a - at_) <= z /\ Rabs n <= zeta /\ (~ is_far -> n = 0).
 
-Theorem lemma_3_far m h p e M x E X Y : sane m -> tinies m -> run m h p -> In e (entries p) -> reference p = Some M ->
-  Rabs (score (of e) - x) <= E -> M - x + E + 2 * tau m <= X -> Rabs x + E + tau m <= Y -> M <= Y ->
+Theorem lemma_3_begun m h p e M x E X Y : sane m -> tinies m -> run m h p -> In e (entries p) -> reference p = Some M ->
+  Rabs (score (of e) - x) <= E -> M - x + E + 2 * tau m <= X -> M <= Y -> - Y <= begun (of e) (path e) ->
   weight e = 0 /\ x0 m < reach m X Y \/
   near_or_far (weight e) (x - M) (z_of m E X Y (rescales e)) (left_over m Y (rescales e)) (far m < reach m X Y).
 Proof.
-  intros Sn t H I EM HE HX HY HM. pose proof (gamma_x_pos m Sn) as G. apply between in HE as HE'.
+  intros Sn t H I EM HE HX HM HY. pose proof (gamma_x_pos m Sn) as G. apply between in HE as HE'.
   assert (Re : reach m (M - score (of e) + 2 * tau m) Y <= reach m X Y).
   { unfold reach. apply Rplus_le_compat_r, Rplus_le_compat_r, Rmult_le_compat_l; lra. }
-  destruct (signed_weight m h p e M Y Sn t H I EM HM) as [(W0 & F)|(a & n & Wa & Pa & D & B & Nn)].
-  { pose proof (between x _ (Rle_refl _)). lra. }
+  destruct (signed_weight m h p e M Y Sn t H I EM HM HY) as [(W0 & F)|(a & n & Wa & Pa & D & B & Nn)].
   { left. split; [easy|lra]. }
   right. exists a, n. split; [easy|]. split; [easy|]. split; [|split; [easy|intros; apply Nn; lra]].
   destruct (entries_made m h p e H I) as (M' & EM' & Md). assert (M' = M) by congruence. subst M'.
@@ -219,6 +228,18 @@ Proof.
   assert (0 <= gamma_x m * (score (of e) - M + tau m + (tau m - (score (of e) - M)))) by (apply Rmult_le_pos; [easy|pose proof (some_tau m Sn); lra]).
   assert (gamma_x m * (score (of e) - M) <= gamma_x m * tau m) by (apply Rmult_le_compat_l; lra).
   apply abs_below. lra.
+Qed.
+
+(* Where Y is that of the key's own score. *)
+Lemma begun_above m h p e : run m h p -> In e (entries p) -> score (of e) - tau m <= begun (of e) (path e).
+Proof. intros H I. destruct (entries_made m h p e H I) as (M & _ & Md). apply (made_begun m _ _ _ _ Md). Qed.
+Theorem lemma_3_far m h p e M x E X Y : sane m -> tinies m -> run m h p -> In e (entries p) -> reference p = Some M ->
+  Rabs (score (of e) - x) <= E -> M - x + E + 2 * tau m <= X -> Rabs x + E + tau m <= Y -> M <= Y ->
+  weight e = 0 /\ x0 m < reach m X Y \/
+  near_or_far (weight e) (x - M) (z_of m E X Y (rescales e)) (left_over m Y (rescales e)) (far m < reach m X Y).
+Proof.
+  intros Sn t H I EM HE HX HY HM. apply lemma_3_begun with (h := h) (p := p); auto. pose proof (begun_above m h p e H I).
+  apply between in HE. pose proof (between x _ (Rle_refl _)). lra.
 Qed.
 
 (* omega_W = 2 tiny e^{tau + theta} of the working formats holds it, with what H4 leaves of the small losses. *)

@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights merges rounding formula_parts.
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 theorem_lse rounding formula_parts.
 
 Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
@@ -20,7 +20,14 @@ Print Assumptions lemma_5c.
 Print Assumptions lemma_6_path_by_path.
 Print Assumptions lemma_7_T.
 Print Assumptions lemma_7_D.
+Print Assumptions bound_of_sums.
 Print Assumptions theorem_O.
+Print Assumptions lemma_3_masked.
+Print Assumptions masked_enters.
+Print Assumptions begins_with_sink.
+Print Assumptions sink_weight.
+Print Assumptions one_more_weight.
+Print Assumptions theorem_T1.
 Print Assumptions weights_by_lse.
 Print Assumptions undivided_factors.
 Print Assumptions clause_D.
@@ -44,8 +51,11 @@ Print Assumptions moved_sum.
 Print Assumptions first_form.
 Print Assumptions theorem_T2.
 Print Assumptions theorem_T3_rate.
-Print Assumptions divided_part_enters.
-Print Assumptions lemma_4_weights.
+Print Assumptions lemma_4_xi.
+Print Assumptions lemma_4.
+Print Assumptions lemma_4_arguments.
+Print Assumptions merged_sums.
+Print Assumptions theorem_O_lse.
 Print Assumptions one_sigmoid.
 Print Assumptions mixed_by_sigmoid.
 Print Assumptions lemma_8_merges.

@@ -87,6 +87,80 @@ Proof.
   - apply Rinv_le_contravar; lra.
 Qed.
 
+(* The same over any weights that (2) holds of: the theorem, as soon as both sums are near those of the weights. *)
+Theorem bound_of_weights {A} (keys : list A) W E T zeta counted D Lambda (known : weights_known keys W E T zeta counted D Lambda)
+    v l O th beta GL Phi GF Om :
+  Rabs (l - total W keys) <= GL * total W keys -> Rabs (O - total (fun e => W e * v e) keys) <= Phi * total W keys -> GL < 1 ->
+  Rabs th <= GF -> Rabs beta <= Om ->
+  Rabs (O / l * (1 + th) + beta - mean keys E v) <=
+    A_T keys E T zeta D Lambda v + ((1 + GF) * Phi + (Rabs (mean keys E v) + A_T keys E T zeta D Lambda v) * (GL + GF)) / (1 - GL) + Om.
+Proof.
+  intros Dl DO G1 Ht Hb. pose proof (sum_positive _ _ _ _ _ _ _ _ known) as Sp. set (Sg := total W keys) in *.
+  pose proof (lemma_7_T keys W E T zeta counted D Lambda known v) as L7. unfold computed_mean in L7. fold Sg in L7.
+  set (ot := total (fun j => W j * v j) keys / Sg) in *.
+  assert (Er : Rabs ((l - Sg) / Sg) <= GL).
+  { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
+    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (Ee : Rabs (O / Sg - ot) <= Phi).
+  { unfold ot. replace (O / Sg - total (fun j => W j * v j) keys / Sg)
+      with ((O - total (fun j => W j * v j) keys) * / Sg) by (unfold Rdiv; ring).
+    rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
+    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (Lp : 0 < l) by (apply between in Dl; nra).
+  replace (O / l) with ((ot + (O / Sg - ot)) / (1 + (l - Sg) / Sg)) by (field; split; lra).
+  now apply bound_algebra.
+Qed.
+
+(* Lemma 6 beside the shares of Lemma 5 (c), and with it the bound, over the leaves of two trees. *)
+Section Sums.
+Context (m : model) (rho : R) (es : list entry) (sl sO : sum) (E T zeta : entry -> R) (counted : entry -> bool) (D Lambda : R).
+Definition v e := value (of e).
+Definition Gamma_L_of := total (fun e => share es E T zeta D Lambda e * gamma (height sl + rescales e) (u m)) es
+                         + losses m rho sl / Lambda.
+Definition Phi_of := total (fun e => share es E T zeta D Lambda e * gamma (height sO + S (rescales e)) (u m) * Rabs (v e)) es
+                     + losses m rho sO / Lambda.
+Definition B_of GF Om := A_T es E T zeta D Lambda v + ((1 + GF) * Phi_of +
+  (Rabs (mean es E v) + A_T es E T zeta D Lambda v) * (Gamma_L_of + GF)) / (1 - Gamma_L_of) + Om.
+
+Theorem bound_of_sums l O th beta GF Om : weights_known es weight E T zeta counted D Lambda ->
+  0 <= u m -> 0 <= omega m -> 1 <= rho -> rescales_below rho sl -> rescales_below rho sO ->
+  Permutation (map leaf_l es) (leaves sl) -> Permutation (map leaf_O es) (leaves sO) ->
+  (forall e, In e es -> INR (S (max (height sl) (height sO) + rescales e)) * u m < 1) ->
+  computed m sl l -> computed m sO O -> Gamma_L_of < 1 -> Rabs th <= GF -> Rabs beta <= Om ->
+  Rabs (O / l * (1 + th) + beta - mean es E v) <= B_of GF Om.
+Proof.
+  intros Wk Hu Hw Hr Rl RO Pl PO Few Cl CO G1 Ht Hb.
+  assert (Few' : forall e n, In e es -> (n <= S (max (height sl) (height sO) + rescales e))%nat -> INR n * u m < 1).
+  { intros e n I L. eapply Rle_lt_trans; [|exact (Few e I)]. apply Rmult_le_compat_r; [easy|]. now apply le_INR. }
+  (* a leaf's roundings beside its share of the sum *)
+  assert (Sh : forall e n c, In e es -> (n <= S (max (height sl) (height sO) + rescales e))%nat -> 0 <= c ->
+    weight e * c * ((1 + u m) ^ n - 1) <= total weight es * (share es E T zeta D Lambda e * gamma n (u m) * c)).
+  { intros e n c I L Hc. pose proof (Few' e n I L) as F. pose proof (powers_below_gamma n (u m) Hu F) as Pg. pose proof (gamma_pos _ _ Hu F) as G0.
+    pose proof (not_negative _ _ _ _ _ _ _ _ Wk e I) as Nn. pose proof (lemma_5c _ _ _ _ _ _ _ _ Wk e I) as S5.
+    apply Rle_trans with (weight e * c * gamma n (u m)); [apply Rmult_le_compat_l; [now apply Rmult_le_pos|easy]|].
+    replace (total weight es * (share es E T zeta D Lambda e * gamma n (u m) * c))
+      with (share es E T zeta D Lambda e * total weight es * (c * gamma n (u m))) by ring.
+    rewrite Rmult_assoc. apply Rmult_le_compat_r; [now apply Rmult_le_pos|easy]. }
+  assert (Dl : Rabs (l - total weight es) <= Gamma_L_of * total weight es).
+  { pose proof (computed_beside m rho sl l es leaf_l Hu Hw Hr Rl Cl Pl) as C.
+    rewrite (total_same (fun e => size (leaf_l e)) weight) in C by (intros; unfold size; simpl; ring).
+    eapply Rle_trans; [exact C|]. unfold Gamma_L_of. rewrite Rmult_plus_distr_r. apply Rplus_le_compat.
+    - rewrite (Rmult_comm (total _ es)), <- total_times. apply total_below. intros e I. unfold size, leaf_l; simpl.
+      pose proof (not_negative _ _ _ _ _ _ _ _ Wk e I). rewrite Rmult_1_r, Rabs_pos_eq by easy.
+      pose proof (Sh e (height sl + rescales e)%nat 1 I ltac:(lia) ltac:(lra)) as S1. rewrite !Rmult_1_r in S1. exact S1.
+    - apply (lost_beside_sum _ _ _ _ _ _ _ _ Wk). now apply losses_pos. }
+  assert (DO : Rabs (O - total (fun e => weight e * v e) es) <= Phi_of * total weight es).
+  { pose proof (computed_beside m rho sO O es leaf_O Hu Hw Hr RO CO PO) as C.
+    rewrite (total_same (fun e => size (leaf_O e)) (fun e => weight e * v e)) in C by (intros; reflexivity).
+    eapply Rle_trans; [exact C|]. unfold Phi_of. rewrite Rmult_plus_distr_r. apply Rplus_le_compat.
+    - rewrite (Rmult_comm (total _ es)), <- total_times. apply total_below. intros e I. unfold size, leaf_O; simpl. fold (v e).
+      pose proof (not_negative _ _ _ _ _ _ _ _ Wk e I). rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by easy.
+      apply Sh; auto using Rabs_pos. lia.
+    - apply (lost_beside_sum _ _ _ _ _ _ _ _ Wk). now apply losses_pos. }
+  exact (bound_of_weights es weight E T zeta counted D Lambda Wk v l O th beta Gamma_L_of Phi_of GF Om Dl DO G1 Ht Hb).
+Qed.
+End Sums.
+
 (* --- the theorem ------------------------------------------------------------------------------------------------------------------ *)
 
 Section Theorem_O.
@@ -104,11 +178,8 @@ Definition average := mean (entries p) of_exact.
 Definition A y := A_T (entries p) of_exact T zeta D Lambda y.
 Definition part_of := share (entries p) of_exact T zeta D Lambda.
 
-Definition v e := value (of e).
-Definition Gamma_L := total (fun e => part_of e * gamma (height (sum_l p) + rescales e) (u m)) (entries p)
-                      + losses m rho (sum_l p) / Lambda.
-Definition Phi := total (fun e => part_of e * gamma (height (sum_O p) + S (rescales e)) (u m) * Rabs (v e)) (entries p)
-                  + losses m rho (sum_O p) / Lambda.
+Definition Gamma_L := Gamma_L_of m rho (entries p) (sum_l p) of_exact T zeta D Lambda.
+Definition Phi := Phi_of m rho (entries p) (sum_O p) of_exact T zeta D Lambda.
 Definition B := A v + ((1 + GF) * Phi + (Rabs (average v) + A v) * (Gamma_L + GF)) / (1 - Gamma_L) + Om.
 
 (* Scores that are known up to E (Lemma 1); some key is counted. *)
@@ -178,60 +249,9 @@ Theorem theorem_O o th beta : run m h p -> row_known -> computed m (sum_l p) l -
 Proof.
   intros H K Cl CO G1 Ht Hb ->. pose proof (row_weights H K) as Wk. pose proof (model_sane K) as s.
   destruct (factors_below K) as (Hr & Rl & RO). destruct (sums_are_entries m h p H) as (Pl & PO).
-  pose proof (sum_positive _ _ _ _ _ _ _ _ Wk) as Sp. pose proof (lemma_5a _ _ _ _ _ _ _ _ Wk) as La.
-  pose proof (roundings_few K) as Rf. pose proof (some_u m s) as Hu.
-  assert (Few : forall n, (n <= S (max (height (sum_l p)) (height (sum_O p)) + (blocks h + merges h)))%nat -> INR n * u m < 1).
-  { intros n L. eapply Rle_lt_trans; [|exact Rf]. apply Rmult_le_compat_r; [easy|]. now apply le_INR. }
-  assert (Rs : forall e, In e (entries p) -> (S (rescales e) <= blocks h + merges h)%nat).
-  { intros e I. pose proof (path_lengths _ _ _ _ H I). unfold rescales. lia. }
-  (* the sum of the weights *)
-  assert (Dl : Rabs (l - total weight (entries p)) <= Gamma_L * total weight (entries p)).
-  { pose proof (computed_beside m rho (sum_l p) l (entries p) leaf_l Hu (some_omega m s) Hr Rl Cl Pl) as C.
-    rewrite (total_same (fun e => size (leaf_l e)) weight) in C by (intros; unfold size; simpl; ring).
-    eapply Rle_trans; [exact C|]. unfold Gamma_L. rewrite Rmult_plus_distr_r. apply Rplus_le_compat.
-    - rewrite Rmult_comm, <- total_times. apply total_below. intros e I. unfold size, leaf_l; simpl.
-      pose proof (not_negative _ _ _ _ _ _ _ _ Wk e I). rewrite Rmult_1_r, Rabs_pos_eq by easy.
-      pose proof (lemma_5c _ _ _ _ _ _ _ _ Wk e I) as Sh. fold (part_of e) in Sh. specialize (Rs e I).
-      pose proof (powers_below_gamma (height (sum_l p) + rescales e) (u m) Hu) as Pg.
-      assert (INR (height (sum_l p) + rescales e) * u m < 1) as F by (apply Few; lia). specialize (Pg F).
-      pose proof (gamma_pos _ _ Hu F).
-      apply Rle_trans with (weight e * gamma (height (sum_l p) + rescales e) (u m)); [now apply Rmult_le_compat_l|].
-      replace (total weight (entries p) * (part_of e * gamma (height (sum_l p) + rescales e) (u m)))
-        with (part_of e * total weight (entries p) * gamma (height (sum_l p) + rescales e) (u m)) by ring.
-      now apply Rmult_le_compat_r.
-    - apply (lost_beside_sum _ _ _ _ _ _ _ _ Wk). apply losses_pos; auto. apply (some_omega m s). }
-  (* the sum of the weighted values *)
-  assert (DO : Rabs (O - total (fun e => weight e * v e) (entries p)) <= Phi * total weight (entries p)).
-  { pose proof (computed_beside m rho (sum_O p) O (entries p) leaf_O Hu (some_omega m s) Hr RO CO PO) as C.
-    rewrite (total_same (fun e => size (leaf_O e)) (fun e => weight e * v e)) in C by (intros; reflexivity).
-    eapply Rle_trans; [exact C|]. unfold Phi. rewrite Rmult_plus_distr_r. apply Rplus_le_compat.
-    - rewrite Rmult_comm, <- total_times. apply total_below. intros e I. unfold size, leaf_O; simpl. fold (v e).
-      pose proof (not_negative _ _ _ _ _ _ _ _ Wk e I). rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by easy.
-      pose proof (lemma_5c _ _ _ _ _ _ _ _ Wk e I) as Sh. fold (part_of e) in Sh. specialize (Rs e I).
-      pose proof (powers_below_gamma (height (sum_O p) + S (rescales e)) (u m) Hu) as Pg.
-      assert (INR (height (sum_O p) + S (rescales e)) * u m < 1) as F by (apply Few; lia). specialize (Pg F).
-      pose proof (gamma_pos _ _ Hu F). pose proof (Rabs_pos (v e)).
-      set (g := gamma (height (sum_O p) + S (rescales e)) (u m)) in *.
-      apply Rle_trans with (weight e * Rabs (v e) * g); [apply Rmult_le_compat_l; [now apply Rmult_le_pos|easy]|].
-      replace (total weight (entries p) * (part_of e * g * Rabs (v e)))
-        with (part_of e * total weight (entries p) * Rabs (v e) * g) by ring.
-      apply Rmult_le_compat_r; [easy|]. now apply Rmult_le_compat_r.
-    - apply (lost_beside_sum _ _ _ _ _ _ _ _ Wk). apply losses_pos; auto. apply (some_omega m s). }
-  (* the algebra *)
-  set (Sg := total weight (entries p)) in *.
-  pose proof (lemma_7_T (entries p) weight of_exact T zeta counted D Lambda Wk v) as L7.
-  unfold computed_mean in L7. fold Sg in L7. fold average in L7. fold (A v) in L7.
-  set (ot := total (fun j => weight j * v j) (entries p) / Sg) in *.
-  assert (Er : Rabs ((l - Sg) / Sg) <= Gamma_L).
-  { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
-    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-  assert (Ee : Rabs (O / Sg - ot) <= Phi).
-  { unfold ot. replace (O / Sg - total (fun j => weight j * v j) (entries p) / Sg)
-      with ((O - total (fun j => weight j * v j) (entries p)) * / Sg) by (unfold Rdiv; ring).
-    rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
-    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-  assert (Lp : 0 < l) by (apply between in Dl; nra).
-  replace (O / l) with ((ot + (O / Sg - ot)) / (1 + (l - Sg) / Sg)) by (field; split; lra).
-  unfold B. now apply bound_algebra.
+  assert (Rs : forall e, In e (entries p) -> INR (S (max (height (sum_l p)) (height (sum_O p)) + rescales e)) * u m < 1).
+  { intros e I. pose proof (path_lengths _ _ _ _ H I). eapply Rle_lt_trans; [|exact (roundings_few K)].
+    apply Rmult_le_compat_r; [apply (some_u m s)|]. apply le_INR. unfold rescales. lia. }
+  apply (bound_of_sums m rho (entries p) (sum_l p) (sum_O p) of_exact T zeta counted D Lambda l O th beta GF Om Wk); auto; apply s.
 Qed.
 End Theorem_O.

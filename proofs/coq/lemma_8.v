@@ -1,36 +1,7 @@
-(* Lemmas 4 and 8, as far as they go: a merge by LSE adds xi and one exp to ln W_j; a merge by a sigmoid is off by e_sigma. *)
+(* Lemma 8, as far as it goes: one sigmoid, one mix of two states, and all merges from e_sigma of each. *)
 From Attest Require Export factors.
 
-(* A part that is divided by its sum and has the LSE L = M + ln l + xi enters a merge with c = e^{L - top}(1 + e): its l
-   cancels from c o, so that both sums have the weight e^{M + xi - top}(1 + e) W_j. *)
-Theorem divided_part_enters M l O xi top theta e : 0 < l ->
-  let L := M + ln l + xi in let c := exp (L - top) * (1 + e) in
-  c = exp (M + xi - top) * (1 + e) * l /\ c * (O / l * (1 + theta)) = exp (M + xi - top) * (1 + e) * O * (1 + theta).
-Proof.
-  intros Hl L c. assert (E : exp (L - top) = exp (M + xi - top) * l).
-  { unfold L. rewrite <- (exp_ln l) at 2 by easy. rewrite <- exp_plus. f_equal. ring. }
-  unfold c. rewrite E. split; [ring|field; lra].
-Qed.
-
-(* (2) of Lemma 3 after one more level: z grows by xi and by the error of one exp. (The roundings of L - top are in X_j.) *)
-Inductive merged eps xi_most : R -> R -> nat -> R -> R -> Prop :=
-  | not_merged M W : merged eps xi_most M W 0 M W
-  | once_more M W n top W' xi x e top' : merged eps xi_most M W n top W' -> Rabs xi <= xi_most -> Rabs e <= eps ->
-      x = top + xi - top' -> merged eps xi_most M W (S n) top' (W' * (exp x * (1 + e))).
-
-Theorem lemma_4_weights eps xi_most M W n top W' s z : 0 <= eps < 1 -> merged eps xi_most M W n top W' -> 0 < W ->
-  Rabs (ln W - (s - M)) <= z -> 0 < W' /\ Rabs (ln W' - (s - top)) <= z + INR n * (xi_most + log_loss eps).
-Proof.
-  intros He H P Z. induction H as [M W|M W n top W' xi x e top' H IH Hx Hd ->].
-  - split; [easy|]. simpl. lra.
-  - destruct IH as (P' & Z'); auto. destruct (log_near e eps He Hd) as (Pe & Le). pose proof (exp_pos (top + xi - top')).
-    assert (0 < exp (top + xi - top') * (1 + e)) by now apply Rmult_lt_0_compat. split; [now apply Rmult_lt_0_compat|].
-    rewrite ln_mult, (ln_mult (exp _)), ln_exp by easy. rewrite S_INR.
-    replace (ln W' + (top + xi - top' + ln (1 + e)) - (s - top')) with ((ln W' - (s - top)) + xi + ln (1 + e)) by ring.
-    eapply Rle_trans; [apply Rabs_triang|]. eapply Rle_trans; [apply Rplus_le_compat_r, Rabs_triang|]. lra.
-Qed.
-
-(* Lemma 8, one sigmoid: |ln(f^/f)| <= (1 - f)(e^delta - 1), so that f^ is f up to f(1 - f)(e^delta - 1) and a square. *)
+(* One sigmoid: |ln(f^/f)| <= (1 - f)(e^delta - 1), so that f^ is f up to f(1 - f)(e^delta - 1) and a square. *)
 Theorem one_sigmoid y d delta f f_hat : 0 <= y -> Rabs d <= delta -> f = / (1 + y) -> f_hat = / (1 + y * exp d) ->
   Rabs (ln f_hat - ln f) <= (1 - f) * (exp delta - 1).
 Proof. intros. eapply Rle_trans; [eapply first_form; eauto|]. apply Rmin_r. Qed.
