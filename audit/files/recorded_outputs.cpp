@@ -139,6 +139,8 @@ void read_output(output_kind kind, tensor_group const& from, problem_file_entry&
   if (draft.merge && kind == output_kind::o)
     if (auto why = answer_fault(entry.name_of(role), entry.problem.type(), tensor.value().type))
       return unusable(std::move(why)->reason);
+  if (problem::is_gradient(kind) && draft.of == &problem::attention)
+    return unusable("is a gradient, and the file has no do, the gradient of o");
   if (!draft.of->does_give(kind) && !draft.of->is_handed(kind))
     return unusable(fmt::format("{} has no {}", draft.of->one, role));
   if (draft.merge) {

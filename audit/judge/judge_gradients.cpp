@@ -231,8 +231,9 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
   if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
   if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
   reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, claim.conventions.lse_base};
+  bool const is_handed = given.lse.present && (given.o.present || backward.delta == problem::backward_delta::weights);
   auto const mode = what == formed_from::handed_alone ? reference::gradient_mode::local
-                    : given.lse.present               ? reference::gradient_mode::recorded
+                    : is_handed                       ? reference::gradient_mode::recorded
                                                       : reference::gradient_mode::own;
   auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, backward, mode); };
   returned_gradients const returned(problem, outputs);

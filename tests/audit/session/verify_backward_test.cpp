@@ -73,6 +73,19 @@ std::pair<std::string, std::string> first_fault(void (*change)(tensors_of&)) {
 
 }  // namespace
 
+TEST_CASE("gradients beside an LSE without an O count a forward pass of the contract", "[unit]") {
+  tensors_of pass = right_pass();
+  pass.erase("o");
+  CHECK(verified(pass).verdict == verdict::certified);
+  pass["dq"].values[0] = 0.126F;
+  CHECK(verified(pass).verdict == verdict::refuted);
+}
+
+TEST_CASE("gradients without a do say what is missing", "[unit]") {
+  auto const found = first_fault([](tensors_of& pass) { pass.erase("do"); });
+  CHECK_THAT(found.second, Catch::Contains("is a gradient, and the file has no do"));
+}
+
 TEST_CASE("recorded gradients are certified with the O and LSE that they were formed from", "[unit]") {
   report const found = verified(right_pass());
   CHECK(found.verdict == verdict::certified);
