@@ -36,6 +36,7 @@ struct gradient_model {
   double u_lse = 0;  ///< the rounding of the LSE to a narrower format
   double x0 = std::numeric_limits<double>::infinity();  ///< weights below e^(−x0) are replaced by 0
   double u_pd = 0, omega_pd = 0;  ///< the rounding of a weight before it forms dS, and Δ from weights
+  bool one_pass = false;          ///< saved weights are p_j/l of the very p_j that l sums
 
   // dP = dO·Vᵀ
   int k_dp_base = 0;  ///< k_dp = k_dp_per_dv·dv + k_dp_base
@@ -46,6 +47,7 @@ struct gradient_model {
   // Δ
   backward_delta delta = backward_delta::output;
   bool delta_shared = true;             ///< one number Δ̂_i serves all keys of row i
+  bool same_terms = false;              ///< Δ from weights sums the very floats p̂_j, ŵ_j that form dS
   bool delta_first = false;             ///< −Δ̂ is the first value of the accumulator of dP
   int k_delta = 0;                      ///< roundings of Δ̂ beyond its products and additions
   double u_delta = 0, omega_delta = 0;  ///< the rounding of Δ̂ to a narrower format

@@ -163,6 +163,7 @@ void visit_gradient(problem::gradient_model& m, Visitor& visitor) {
   visitor.number("x0", m.x0, cutoff);
   visitor.number("u_pd", m.u_pd, unit);
   visitor.number("omega_pd", m.omega_pd, absolute);
+  visitor.flag("one_pass", m.one_pass);
   whole(visitor, "k_dp_base", m.k_dp_base, fields::count);
   whole(visitor, "k_dp_per_dv", m.k_dp_per_dv, fields::count);
   visitor.number("u_dp", m.u_dp, unit);
@@ -170,6 +171,7 @@ void visit_gradient(problem::gradient_model& m, Visitor& visitor) {
   visitor.number("omega_dps", m.omega_dps, absolute);
   fields::word(visitor, "delta", m.delta, {"output", "weights", "either"});
   visitor.flag("delta_shared", m.delta_shared);
+  visitor.flag("same_terms", m.same_terms);
   visitor.flag("delta_first", m.delta_first);
   whole(visitor, "k_delta", m.k_delta, fields::count);
   visitor.number("u_delta", m.u_delta, unit);

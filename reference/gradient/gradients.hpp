@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -88,6 +89,7 @@ struct shared_gradient {
   }
 };
 
+struct gradient_row;
 namespace gradient_detail {
 template <class T>
 struct source_state;
@@ -112,6 +114,9 @@ class gradient_source {
   /// Cost      the forward oracle's, and 10 products n·m·d; memory O(16·m) beside the results and dBias
   group_gradients const& group(std::int64_t b, std::int64_t g);
 
+  /// While group() runs, each row is shown once the lemmas have been evaluated for it (reference/gradient/row.hpp).
+  void observe(std::function<void(gradient_row const&)> each);
+
   /// The sums over the groups asked so far, of this source and of others that were added to it.
   void add(gradient_source const& other);
   shared_gradient dbias() const;
@@ -127,6 +132,7 @@ class gradient_source {
 struct gradient_index {
   gradient which = gradient::dq;
   std::int64_t b = 0, h = 0, i = 0, x = 0;
+  friend constexpr bool operator==(gradient_index const&, gradient_index const&) noexcept = default;
 };
 
 namespace compiled {

@@ -64,7 +64,7 @@ void source_state<T>::begin_group(std::int64_t b, std::int64_t g) {
       dO_compact.assign(block_of_rows * dv, 0);
   dO_V.assign(block_of_rows * key_stride, 0), dO_V_size.assign(block_of_rows * key_stride, 0);
   for (auto* array : {&weight_V, &error_V, &weight_K, &error_K}) array->assign(keys * block_of_rows, 0);
-  for (auto* array : {&row_dX, &row_slope, &row_bound, &row_common}) array->assign(keys, 0);
+  for (auto* array : {&row_dX, &row_slope, &row_bound, &row_common, &row_centred, &row_beside}) array->assign(keys, 0);
   for (auto* array : {&sum_dX, &sum_slope, &sum_bound, &sum_common}) array->assign(d_stride, 0);
   count_rows(b, g);
 }
@@ -175,6 +175,7 @@ void source_state<T>::finish_row(std::size_t at) {
     }
   }
   evaluate(terms, row);
+  if (observe) observe(row);
   if (!finite) {  // dV alone is judged, which rests on the weights
     row.judged = row.in_range && (terms.mode != gradient_mode::own || row.by_theorem);
     for (auto const& key : row.keys) row.judged = row.judged && key.P < 0x1p60;
@@ -190,7 +191,7 @@ void source_state<T>::finish_row(std::size_t at) {
 template <class T>
 void source_state<T>::add_row(std::size_t at) {
   std::ranges::fill(row_dX, 0.0), std::ranges::fill(row_slope, 0.0), std::ranges::fill(row_bound, 0.0);
-  std::ranges::fill(row_common, 0.0);
+  for (auto* array : {&row_common, &row_centred, &row_beside}) std::ranges::fill(*array, 0.0);
   bool const finite = row.kinds.row == value_kind::finite;
   double const scale = terms.scale_upper, above_one = terms.scale_or_one;
   double const omega = terms.forward.format.omega, n = roundings_of(keys, chunk_of_keys);
@@ -247,6 +248,11 @@ void source_state<T>::add_row(std::size_t at) {
     row_dX[j] = dX, row_slope[j] = key.weight.mid * key.slope.mid;
     row_bound[j] = (product(scale, f) + (1 + path_Q.psi) * lost) * (1 + 0x1p-46);
     row_common[j] = (product(scale, product(row.growth, f_common)) + (1 + path_Q.psi) * lost) * (1 + 0x1p-46);
+    if (terms.centred) {
+      double const reach = key.y.size() + row.e_delta;
+      row_centred[j] = product(key.A, reach) + product(key.P, key.N);
+      row_beside[j] = product(scale, product(path_Q.psi, product(key.P, reach + key.N))) + (1 + path_Q.psi) * lost;
+    }
     double const own = (key.dX_beside_delta * scale + absolute(key.dX.mid) * terms.scale_off) * (1 + 0x1p-50) +
                        absolute(dX) * 0x1p-53 + 0x1p-1073;
     double const off_Q = (own + absolute(dX) * (n * 0x1p-53)) * (1 + 0x1p-40);

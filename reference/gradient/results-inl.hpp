@@ -8,6 +8,30 @@
 
 namespace attest::reference::gradient_detail {
 
+/// Lemma 10, form (c), at column t: |σ|{Σ_j(A_j(|y_j| + e_Δ) + P⁺_jN_j)|k_jt − μ| + e_Δ·off + |μ|·[ε_w +
+/// Σ_jP⁺_j(N_j − N⁰_j) + (|Δ| + e_Δ)(r + u_delta) + ω_delta]} and what stands beside |k_jt|. Any μ will do: `mean` is
+/// within `off` of Σ_jπ_jk_jt. A sink has k = 0.
+template <class T>
+double source_state<T>::centred_bound(std::size_t t, double mean, double off) const {
+  double away = 0, beside = 0, extra = 0;
+  for (auto const& key : row.keys) {
+    extra += product(key.P, key.N_beside_N0);
+    if (key.j == sink_index) {
+      away += product(product(key.A, key.y.size() + row.e_delta) + product(key.P, key.N), absolute(mean));
+      continue;
+    }
+    auto const j = static_cast<std::size_t>(key.j);
+    double const x = k[j * d_stride + t];
+    away += product(row_centred[j], absolute(x - mean)), beside += product(row_beside[j], absolute(x));
+  }
+  auto const& model = terms.backward;
+  double const held =
+      row.delta_rounding + extra + product(row.delta.size() + row.e_delta, row.r + model.u_delta) + model.omega_delta;
+  double const sum = away + product(row.e_delta, off) + product(absolute(mean), held);
+  double const bound = (product(terms.scale_upper, sum) + beside) * (1 + 0x1p-46);
+  return bound == bound ? bound : infinity;
+}
+
 /// Lemmas 10, 13: row i of dQ.
 template <class T>
 void source_state<T>::write_dQ() {
@@ -32,7 +56,8 @@ void source_state<T>::write_dQ() {
                                         path.parts * terms.backward.omega_grad);
   for (std::size_t t = 0; t < d; ++t) {
     // Δ̂ is off by one number for all keys, which meets the mean key.
-    double const mean = (absolute(sum_slope[t]) + (slope_off + slope_sum * 0x1p-50) * largest_k[t]) * slack;
+    double const mean_off = (slope_off + slope_sum * 0x1p-50) * largest_k[t] * slack;
+    double const mean = (absolute(sum_slope[t]) + mean_off) * slack;
     double const off = (smaller(product(sum_off, sum_bound[t]), product(common_off, sum_common[t])) +
                         product(scale, product(row.alone ? 0 : row.delta.off, mean))) *
                            slack +
@@ -42,10 +67,9 @@ void source_state<T>::write_dQ() {
     double const plain_bound = sum_bound[t] + product(scale, e_mean);
     double const common =
         product(exp_less_one_upper(row.lambda), x) + sum_common[t] + product(scale, product(row.growth, e_mean));
-    double const b =
-        (smaller(common == common ? common : infinity, plain_bound == plain_bound ? plain_bound : infinity) + lost) *
-            slack +
-        n * 0x1p-1060;
+    double least = smaller(common == common ? common : infinity, plain_bound == plain_bound ? plain_bound : infinity);
+    if (terms.centred) least = smaller(least, centred_bound(t, sum_slope[t], mean_off));
+    double const b = (least + lost) * slack + n * 0x1p-1060;
     value_kind kind = value_kind::finite;
     if (!plain[static_cast<std::size_t>(row.i % static_cast<std::int64_t>(block_of_rows))])
       for (std::size_t j = 0; j < keys; ++j)

@@ -90,6 +90,12 @@ void weights_from_saved(gradient_terms const& terms, gradient_row& row) {
   if (!terms.from_lse) row.lambda = 0, row.growth = 1;
 }
 
+/// Lemma 2: r of weights whose p_j were formed once.
+double row_sum_of_saved(gradient_terms const& terms, gradient_row const& row) {
+  auto const& model = terms.backward;
+  return (row.row_sum * (1 + model.u_pd) + model.u_pd + row.n() * model.omega_pd) * slack_of(row);
+}
+
 /// Lemma 3: N⁰_j.
 void errors_of_products(gradient_terms const& terms, gradient_row& row) {
   auto const& model = terms.backward;
@@ -190,13 +196,14 @@ void errors_before_product(gradient_terms const& terms, gradient_row& row) {
   double const delta = row.delta.size() + row.e_delta;
   for (auto& key : row.keys) {
     double const N0 = key.N0;
-    key.N = N0;
+    double beside = 0;
     if (model.delta_first) {
-      key.N += product(terms.gamma_dp, delta);
-      if (model.u_dps > 0) key.N += model.u_dps * (key.y.size() + row.e_delta + N0) + model.omega_dps;
+      beside += product(terms.gamma_dp, delta);
+      if (model.u_dps > 0) beside += model.u_dps * (key.y.size() + row.e_delta + N0) + model.omega_dps;
     }
-    if (model.k_e > 0) key.N += product(terms.gamma_e, key.product.size() + N0 + delta);
-    key.N = key.N * slack_of(row) + least;
+    if (model.k_e > 0) beside += product(terms.gamma_e, key.product.size() + N0 + delta);
+    key.N_beside_N0 = beside * slack_of(row);
+    key.N = (N0 + beside) * slack_of(row) + least;
   }
 }
 
@@ -283,6 +290,7 @@ void evaluate(gradient_terms const& terms, gradient_row& row) {
     sum += key.A;
   }
   row.r = sum * slack_of(row);
+  if (terms.backward.one_pass && !terms.from_lse) row.r = smaller(row.r, row_sum_of_saved(terms, row));
   errors_of_products(terms, row);
   find_delta(terms, row);
   error_of_delta(terms, row);

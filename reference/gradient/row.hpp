@@ -42,6 +42,7 @@ struct gradient_key {
   double A = 0, piT = 0, zeta = 0;     ///< Lemmas 1, 2
   double P = 0;                        ///< P⁺_j
   double N0 = 0, N = 0, kappa = 0;     ///< Lemmas 3, 6, 7
+  double N_beside_N0 = 0;              ///< N_j − N⁰_j
   double dX_beside_delta = 0;          ///< the radius of dX_j without π_jg′_j·(the radius of Δ), which all keys share
   enclosure dS{}, dX{};                ///< dX_j without σ
   double nu = 0, nu_x = 0, error = 0, error_x = 0;  ///< Lemma 8: ν_j, ν^X_j, e^S_j, e^X_j
@@ -61,6 +62,7 @@ struct gradient_row {
   bool in_range = false;    ///< H0 of scores
   bool by_theorem = false;  ///< own mode: the forward bound judges the row, O and LSE
   double lse_bound = infinity;
+  double row_sum = infinity;           ///< r₁: saved weights whose p_j were formed once sum to 1 within it
   std::vector<enclosure> o;            ///< o_c
   std::vector<double> o_bound;         ///< B_c, own mode
   double dO_norm = 0;                  ///< ‖dO‖₁

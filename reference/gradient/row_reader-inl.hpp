@@ -20,10 +20,20 @@ inline void slope_from_capped(double capped, double off, double c, gradient_key&
   if (size > 1) key.slope.off += (size - 1) * (size + 1) * 2;
 }
 
+/// Corollary W of docs/bound.md in one pass, summed over the keys: the errors of l and of the divisions.
+inline double row_sum_of_one_pass(row_terms const& by) {
+  problem::kernel_model const& model = by.model;
+  if (by.has_sink || by.by_lse() || by.by_sigmoid() || by.weighs_again() || !(by.gamma_L < 1)) return infinity;
+  double const lost = by.n * (2 * model.format.omega + by.lost_weight);
+  double const sum = (by.gamma_L + by.gamma_W) / (1 - by.gamma_L) + lost;
+  return (sum * (1 + model.u_out) + model.u_out + by.n * model.omega_out) * by.slack * (1 + 0x1p-48);
+}
+
 inline void read_bounds(row_terms const& by, error_bound const& lse, gradient_row& row) {
   row.in_range = by.scores_in_range;
   row.by_theorem = by.judges();
   row.lse_bound = lse.by == judged_by::nothing ? infinity : lse.size;
+  row.row_sum = row.by_theorem ? row_sum_of_one_pass(by) : infinity;
 }
 
 }  // namespace gradient_detail

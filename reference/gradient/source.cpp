@@ -21,6 +21,7 @@ void set_problem(problem::instance<T> const& p, gradient_terms& terms) {
   terms.scale = near_scale.mid, terms.scale_off = near_scale.off, terms.scale_upper = near_scale.size() * (1 + 0x1p-52);
   terms.scale_or_one = larger(1, terms.scale_upper);
   terms.softcap = p.softcap();
+  terms.centred = terms.centred && !(terms.softcap > 0);
   if (!(dropout_of(p) > 0)) return;
   ball<128> const kept = ball<128>(1) / kept_part<128>(p);
   enclosure const near_kept = between(lower(kept), upper(kept));
@@ -89,6 +90,11 @@ group_gradients const& gradient_source<T>::group(std::int64_t b, std::int64_t g)
   }
   state.write_keys();
   return state.found;
+}
+
+template <class T>
+void gradient_source<T>::observe(std::function<void(gradient_row const&)> each) {
+  state_->observe = std::move(each);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // The memory of gradient_source: the group in hand, its sums over rows, and the sums over groups.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -69,10 +70,12 @@ struct source_state {
   std::vector<double> q, dO, dO_compact, dO_V, dO_V_size;
   std::vector<double> weight_V, error_V, weight_K, error_K;      // [keys, block_of_rows]
   std::vector<double> row_dX, row_slope, row_bound, row_common;  // [keys]
+  std::vector<double> row_centred, row_beside;                   // [keys]: form (c), its factors of |k − μ| and of |k|
   std::vector<double> sum_dX, sum_slope, sum_bound, sum_common;  // [columns]
   std::array<bool, block_of_rows> plain{};
   std::size_t first_key = 0, last_key = 0;  ///< of the keys with a weight in the block: first ≤ j < last
   gradient_row row;
+  std::function<void(gradient_row const&)> observe;
   // Of the row in hand: the largest radius of a term of dQ over its bound by (a), by (b), Σ(|dX_j| + e^X_j), Σ of the
   // radii of π_jg′_j, Σπ_jg′_j.
   double sum_off = 0, common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
@@ -86,6 +89,7 @@ struct source_state {
   void add_row(std::size_t at);
   void add_kinds();
   void write_dQ();
+  double centred_bound(std::size_t t, double mean, double off) const;
   void add_shared();
   void end_head();
   void write_keys();

@@ -39,6 +39,7 @@ struct gradient_terms {
   double scale_or_one = 1;       ///< σ⁺ = max(1, |σ|)
   double limit = 0, stored = 0;  ///< Θ; the smaller of Θ and the limit of stored numbers
   bool from_lse = true, from_saved = false, delta_from_output = true, delta_from_weights = false;
+  bool centred = false;  ///< Lemma 10 has form (c), without a softcap
 
   constexpr gradient_terms() noexcept = default;
   constexpr gradient_terms(problem::kernel_model const& how, problem::gradient_model const& back, gradient_mode which,
@@ -69,6 +70,7 @@ constexpr gradient_terms::gradient_terms(problem::kernel_model const& how, probl
   bool const local = which == gradient_mode::local;
   delta_from_output = local || back.delta != backward_delta::weights;
   delta_from_weights = !local && back.delta != backward_delta::output;
+  centred = back.same_terms && back.delta_shared && delta_from_weights && !delta_from_output;
 }
 
 }  // namespace attest::reference

@@ -17,6 +17,7 @@ struct honest_kernel {
   bool expanded = false;                   ///< dS = p·dP − p·Δ
   bool scale_first = false;                ///< σ·dS before the products
   bool reverse = false, pairwise = false;  ///< order of sums
+  bool pairwise_forward = false;           ///< l and O by pairs, whatever the other sums do
   bool base_2 = false;                     ///< exponents by exp2
   problem::binary_format low{};            ///< P and dS before their products, O and gradients: {} for f32
   bool low_weights = false;                ///< the weight that forms dS is rounded to `low` too
@@ -52,6 +53,7 @@ inline honest_models models_of(honest_kernel const& k, gradient_case const& c) {
   using problem::backward_delta, problem::backward_weights;
   b.weights = k.saved ? backward_weights::saved : backward_weights::lse;
   b.delta = k.from_weights ? backward_delta::weights : backward_delta::output;
+  b.one_pass = k.saved, b.same_terms = k.from_weights;
   b.k_x = k.base_2 ? 3 : 1;
   b.delta_first = k.delta_first, b.k_dp_base = k.delta_first ? 1 : 0;
   b.k_e = k.expanded ? 1 : 0, b.k_ds = 2 + (c.parameters.softcap > 0 ? 1 : 0) + (k.scale_first ? 2 : 0);
@@ -93,10 +95,12 @@ class honest_run {
   static std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
   static float at(std::vector<double> const& x, std::int64_t i) { return static_cast<float>(x[size(i)]); }
 
-  float sum(std::vector<float> list) const {
+  float sum_forward(std::vector<float> const& list) const { return sum(list, k.pairwise || k.pairwise_forward); }
+  float sum(std::vector<float> const& list) const { return sum(list, k.pairwise); }
+  float sum(std::vector<float> list, bool by_pairs) const {
     if (list.empty()) return 0;
     if (k.reverse) std::reverse(list.begin(), list.end());
-    if (k.pairwise)
+    if (by_pairs)
       while (list.size() > 1) {
         std::vector<float> next;
         for (std::size_t n = 0; n + 1 < list.size(); n += 2) next.push_back(list[n] + list[n + 1]);
@@ -167,7 +171,7 @@ class honest_run {
         float const most = *std::max_element(score.begin(), score.end());
         std::vector<float> p, P, dP;
         for (float const x : score) p.push_back(exp_of(x - most));
-        float const l = sum(p), lse = most + static_cast<float>(std::log(static_cast<double>(l)));
+        float const l = sum_forward(p), lse = most + static_cast<float>(std::log(static_cast<double>(l)));
         answer.lse[size(row)] = static_cast<double>(lse);
         auto const value = [&](std::size_t at_key, std::int64_t e) {
           return ((b * s.hk + g) * s.m + js[at_key]) * s.dv + e;
@@ -182,7 +186,7 @@ class honest_run {
           std::vector<float> terms;
           for (std::size_t a = 0; a < n; ++a)
             terms.push_back(k.stored((k.saved ? P[a] : p[a]) * factor(a)) * at(c_.v, value(a, e)));
-          o.push_back(k.stored(k.saved ? sum(terms) : sum(terms) / l));
+          o.push_back(k.stored(k.saved ? sum_forward(terms) : sum_forward(terms) / l));
           answer.o[size(row * s.dv + e)] = static_cast<double>(o.back());
         }
         for (float& x : P) x = k.low_weights ? k.stored(x) : x;
