@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "reference/gradient/row.hpp"
 #include "reference/machine/rows.hpp"
 #include "reference/machine/workspace.hpp"
 #include "tests/reference/gradient/honest.hpp"
@@ -50,6 +51,7 @@ honest_models drawn_models(draw& random) {
   b.weights = static_cast<backward_weights>(random.whole(0, 2));
   b.delta = static_cast<backward_delta>(random.whole(0, 2));
   maybe(b.k_x, 4), maybe(b.c_l, 2), maybe(b.eps, 0x1p-20), maybe(b.u_lse, 0x1p-16), maybe(b.x0, 20.0);
+  maybe(b.one_pass, true), maybe(b.same_terms, true);
   maybe(b.u_pd, 0x1p-9), maybe(b.omega_pd, 0x1p-30), maybe(b.k_dp_base, 3), maybe(b.k_dp_per_dv, 2),
       maybe(b.u_dp, 0x1p-22);
   maybe(b.u_dps, 0x1p-9), maybe(b.omega_dps, 0x1p-30), maybe(b.delta_shared, false), maybe(b.delta_first, true);
@@ -74,13 +76,15 @@ void print_models(honest_models const& m) {
   field("bias_first", f.bias_first), field("k_add", f.k_add), field("g_b", f.g_b), field("e_c", f.e_c);
   field("a_t", f.a_t), field("u_s", f.u_s), field("omega_s", f.omega_s), field("k_t", f.k_t), field("u_t", f.u_t);
   field("omega_t", f.omega_t), field("u_p", f.u_p), field("omega_p", f.omega_p), field("eps", f.eps);
-  field("k_drop", f.k_drop), field("u_drop", f.u_drop), field("u_rate", f.u_rate);
+  field("u_out", f.u_out), field("omega_out", f.omega_out), field("k_drop", f.k_drop), field("u_drop", f.u_drop),
+      field("u_rate", f.u_rate);
   std::printf("}"), first_field = false;
   name("backward"), std::printf("{"), first_field = true;
   field("weights", static_cast<double>(b.weights)), field("delta", static_cast<double>(b.delta)), field("k_x", b.k_x);
   field("c_l", b.c_l), field("eps", b.eps), field("u_lse", b.u_lse), field("x0", b.x0), field("u_pd", b.u_pd);
   field("omega_pd", b.omega_pd), field("k_dp_base", b.k_dp_base), field("k_dp_per_dv", b.k_dp_per_dv);
   field("u_dp", b.u_dp), field("u_dps", b.u_dps), field("omega_dps", b.omega_dps);
+  field("one_pass", b.one_pass), field("same_terms", b.same_terms);
   field("delta_shared", b.delta_shared), field("delta_first", b.delta_first), field("k_delta", b.k_delta);
   field("u_delta", b.u_delta), field("omega_delta", b.omega_delta), field("k_e", b.k_e), field("k_ds", b.k_ds);
   field("u_ds", b.u_ds), field("omega_ds", b.omega_ds), field("ds_scaled", b.ds_scaled), field("k_g", b.k_g);
@@ -96,11 +100,14 @@ void print_models(honest_models const& m) {
 void print_forward(problem::instance<float> const& p, problem::kernel_model const& model) {
   auto const& s = p.size();
   auto rows = std::move(reference::machine::row_source<float>::make(p, model, {.weights = true})).value();
-  std::vector<double> lse, outputs, weights;
+  std::vector<double> lse, outputs, weights, row_sums;
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t h = 0; h < s.hq; ++h)
       rows.each(b, h, 0, s.n, [&](reference::machine::certified_row const& row) {
         bool const known = !row.handed_over && row.terms->judges();
+        row_sums.push_back(known ? row.terms->gamma_L : INFINITY);
+        row_sums.push_back(known ? row.terms->gamma_W : INFINITY);
+        row_sums.push_back(known ? row.terms->lost_weight : INFINITY);
         lse.push_back(known ? row.lse_bound.size : INFINITY);
         for (std::int64_t e = 0; e < s.dv; ++e)
           outputs.push_back(known ? row.o_bound[static_cast<std::size_t>(e)] : INFINITY);
@@ -111,13 +118,59 @@ void print_forward(problem::instance<float> const& p, problem::kernel_model cons
         if (known && row.terms->has_sink) of_keys.back() = row.memory->keys.weight_bound[row.keys.size()];
         weights.insert(weights.end(), of_keys.begin(), of_keys.end());
       });
-  list("lse_bounds", lse), list("output_bounds", outputs), list("weight_bounds", weights);
+  list("row_sums", row_sums), list("lse_bounds", lse), list("output_bounds", outputs), list("weight_bounds", weights);
+}
+
+/// What the program knows of a row: midpoints and radii.
+struct known_rows {
+  std::vector<reference::gradient_row> rows;
+
+  void print() const {
+    name("rows"), std::printf("[");
+    bool comma = false;
+    for (auto const& row : rows) {
+      std::printf("%s{", comma ? ", " : ""), comma = first_field = true;
+      list("at", std::vector{row.b, row.h, row.i});
+      std::vector<std::int64_t> j;
+      std::vector<double> x_lower, x_upper, score;
+      for (auto const& key : row.keys)
+        j.push_back(key.j == reference::sink_index ? -1 : key.j), x_lower.push_back(key.numbers.x_lower),
+            x_upper.push_back(key.numbers.x_upper), score.push_back(key.numbers.score_upper);
+      list("j", j), list("x_lower", x_lower), list("x_upper", x_upper), list("score", score);
+      using reference::enclosure, reference::gradient_key;
+      auto const pairs = [&](char const* key, auto const& all, auto const& of) {
+        std::vector<double> both;
+        for (auto const& each : all) both.push_back(of(each).mid), both.push_back(of(each).off);
+        list(key, both);
+      };
+      pairs("weight", row.keys, [](gradient_key const& k) { return k.weight; });
+      pairs("product", row.keys, [](gradient_key const& k) { return k.product; });
+      pairs("y", row.keys, [](gradient_key const& k) { return k.y; });
+      pairs("slope", row.keys, [](gradient_key const& k) { return k.slope; });
+      pairs("tanh", row.keys, [](gradient_key const& k) { return k.tanh; });
+      pairs("dS", row.keys, [](gradient_key const& k) { return k.dS; });
+      pairs("dX", row.keys, [](gradient_key const& k) { return k.dX; });
+      pairs("o", row.o, [](enclosure const& x) { return x; });
+      pairs("row", std::vector{row.lse, row.recorded_lse, row.delta}, [](enclosure const& x) { return x; });
+      field("lse_above_max", row.scalars.lse_above_max), field("normaliser_lower", row.scalars.normaliser_lower);
+      field("judged", row.judged);
+      std::printf("}"), first_field = false;
+    }
+    std::printf("]");
+  }
+};
+
+/// The bound of each element, and its enclosure.
+void elements(std::string const& key, std::vector<reference::gradient_element> const& all) {
+  std::vector<double> bound, lower, upper;
+  for (auto const& x : all) bound.push_back(x.bound), lower.push_back(x.lower), upper.push_back(x.upper);
+  list(key.c_str(), bound), list((key + "_lower").c_str(), lower), list((key + "_upper").c_str(), upper);
 }
 
 void print_case(draw& random) {
   auto const features = static_cast<unsigned>(random.whole(0, 511)) & ~128U;
   auto of = static_cast<family>(random.whole(0, last_family));
-  if (of == family::giant_scores) of = family::gaussian;  // the machine tier knows these within more than 2⁻⁴⁰
+  if (of == family::giant_scores) of = family::gaussian;  // handed over to balls, whose forward bounds are not printed
   auto const c = drawn_case<float>(random, of, features, 4);
   stored_case<float> const stored(c);
   auto const& p = *stored.instance;
@@ -145,17 +198,18 @@ void print_case(draw& random) {
   list("bias", c.bias), list("bias_shape", c.bias_shape), list("sink", c.sink), list("o", o), list("lse", lse);
   print_models(models);
   print_forward(p, models.forward);
-  std::vector<double> dq, dk, dv, dbias, dsink;
+  known_rows known;
+  source.observe([&](reference::gradient_row const& row) { known.rows.push_back(row); });
+  std::vector<reference::gradient_element> dq, dk, dv;
+  auto const append = [](auto& to, auto const& from) { to.insert(to.end(), from.begin(), from.end()); };
   for (std::int64_t b = 0; b < s.b; ++b)
     for (std::int64_t g = 0; g < s.hk; ++g) {
       auto const& group = source.group(b, g);
-      for (auto const& x : group.of_q) dq.push_back(x.bound);
-      for (auto const& x : group.of_k) dk.push_back(x.bound);
-      for (auto const& x : group.of_v) dv.push_back(x.bound);
+      append(dq, group.of_q), append(dk, group.of_k), append(dv, group.of_v);
     }
-  for (auto const& x : source.dbias().element) dbias.push_back(x.bound);
-  for (auto const& x : source.dsink().element) dsink.push_back(x.bound);
-  list("dq", dq), list("dk", dk), list("dv_", dv), list("dbias", dbias), list("dsink", dsink);
+  known.print();
+  elements("dq", dq), elements("dk", dk), elements("dv_", dv);
+  elements("dbias", source.dbias().element), elements("dsink", source.dsink().element);
   std::printf("}\n");
 }
 
