@@ -33,32 +33,6 @@ wide scale_of(gradient_case const& c) {
   return (1 + largest(c.q)) * (1 + largest(c.k)) * (1 + largest(c.v)) * largest(c.d_o);
 }
 
-/// The elements of all gradients of a case, with their place in dense_gradients.
-struct place {
-  gradient_index index;
-  std::vector<wide> dense_gradients::* tensor;
-  std::size_t at;
-};
-std::vector<place> places(gradient_case const& c) {
-  std::vector<place> all;
-  auto const& s = c.size;
-  std::size_t at = 0;
-  auto const rows = [&](gradient which, std::vector<wide> dense_gradients::* tensor,
-                        std::array<std::int64_t, 4> shape) {
-    at = 0;
-    for (std::int64_t b = 0; b < shape[0]; ++b)
-      for (std::int64_t h = 0; h < shape[1]; ++h)
-        for (std::int64_t i = 0; i < shape[2]; ++i)
-          for (std::int64_t x = 0; x < shape[3]; ++x) all.push_back({{which, b, h, i, x}, tensor, at++});
-  };
-  rows(gradient::dq, &dense_gradients::dq, {s.b, s.hq, s.n, s.d});
-  rows(gradient::dk, &dense_gradients::dk, {s.b, s.hk, s.m, s.d});
-  rows(gradient::dv, &dense_gradients::dv, {s.b, s.hk, s.m, s.dv});
-  if (!c.bias.empty()) rows(gradient::dbias, &dense_gradients::dbias, c.bias_shape);
-  if (!c.sink.empty()) rows(gradient::dsink, &dense_gradients::dsink, {1, s.hq, 1, 1});
-  return all;
-}
-
 constexpr problem::kernel_model f32_model{
     .format = problem::formats::f32, .k_qk_base = 2, .eps = 0x1p-23, .eps_log = 0x1p-23};
 
