@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -79,6 +80,17 @@ struct group_gradients {
   }
 };
 
+/// The rows of a group that are wanted alone: of dQ (query head of the group, query), and keys, of dK and dV. Both in
+/// increasing order, each once.
+struct wanted_rows {
+  struct query {
+    std::int64_t h = 0, i = 0;
+    friend constexpr auto operator<=>(query const&, query const&) noexcept = default;
+  };
+  std::vector<query> queries;
+  std::vector<std::int64_t> keys;
+};
+
 /// Elements of dBias or dSink in the shape in which the tensor itself is broadcast.
 struct shared_gradient {
   std::array<std::int64_t, 4> shape{};    ///< dBias [b or 1, hq or 1, n or 1, m or 1]; dSink [b or 1, hq, 1, 1]
@@ -116,6 +128,14 @@ class gradient_source {
 
   /// While group() runs, each row is shown once the lemmas have been evaluated for it (reference/gradient/row.hpp).
   void observe(std::function<void(gradient_row const&)> each);
+
+  /// Some rows of the gradients of group (b, g), valid until the next call: of_q has the wanted queries as the rows of
+  /// one head, of_k and of_v the wanted keys. The sums of dBias and dSink stay as they are.
+  /// Requires  indices inside the group
+  /// Cost      per row of the group that is wanted, or that sees a wanted key: its weights, over all of its keys, with
+  ///           2 products m·dv; a wanted query 4 products m·d; a row of a wanted key its columns. A key that all rows
+  ///           see needs all of their weights. Memory O(16·m) beside the results
+  group_gradients const& some_of_group(std::int64_t b, std::int64_t g, wanted_rows const& wanted);
 
   /// The sums over the groups asked so far, of this source and of others that were added to it.
   void add(gradient_source const& other);

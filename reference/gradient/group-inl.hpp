@@ -21,8 +21,8 @@ template <class T>
 void source_state<T>::count_rows(std::int64_t b, std::int64_t g) {
   for (std::int64_t h = g * found.heads; h < (g + 1) * found.heads; ++h)
     for (std::int64_t i = 0; i < found.queries; ++i)
-      for (std::int64_t j = 0; j < found.keys; ++j)
-        if (visible(*p, b, h, i, j)) totals[static_cast<std::size_t>(j)].visible += 1;
+      for (std::size_t at = 0; at < kept_keys; ++at)
+        if (visible(*p, b, h, i, kept_key(at))) totals[at].visible += 1;
   std::int64_t const all = found.heads * found.queries;
   for (auto& key : totals) {
     key.path_V = path_of_dV(terms, key.visible, all);
@@ -30,15 +30,51 @@ void source_state<T>::count_rows(std::int64_t b, std::int64_t g) {
   }
 }
 
+/// The blocks of the rows that are needed: wanted themselves, or of a wanted key.
 template <class T>
-void source_state<T>::begin_group(std::int64_t b, std::int64_t g) {
+std::vector<row_run> source_state<T>::needed_runs() const {
+  constexpr auto most = static_cast<std::int64_t>(block_of_rows);
+  std::vector<row_run> found_runs;
+  auto query = wanted ? wanted->queries.begin() : decltype(wanted->queries.begin()){};
+  for (std::int64_t h = 0; h < found.heads; ++h)
+    for (std::int64_t i = 0; i < found.queries; ++i) {
+      bool needed = !wanted || (query != wanted->queries.end() && *query == wanted_rows::query{h, i});
+      if (wanted && needed) ++query;
+      for (std::size_t at = 0; at < kept_keys && !needed; ++at)
+        needed = visible(*p, found.b, found.g * found.heads + h, i, kept_key(at));
+      if (!needed) continue;
+      bool const continues = !found_runs.empty() && found_runs.back().h == h && found_runs.back().count < most &&
+                             found_runs.back().i0 + found_runs.back().count == i;
+      if (continues) ++found_runs.back().count;
+      else found_runs.push_back({h, i, 1});
+    }
+  return found_runs;
+}
+
+template <class T>
+gradient_element* source_state<T>::result_of_row(std::int64_t h, std::int64_t i) {
+  h -= found.g * found.heads;
+  if (!wanted) return found.of_q.data() + static_cast<std::size_t>(h * found.queries + i) * d;
+  auto const at = std::ranges::lower_bound(wanted->queries, wanted_rows::query{h, i});
+  if (at == wanted->queries.end() || *at != wanted_rows::query{h, i}) return nullptr;
+  return found.of_q.data() + static_cast<std::size_t>(at - wanted->queries.begin()) * d;
+}
+
+template <class T>
+void source_state<T>::begin_group(std::int64_t b, std::int64_t g, wanted_rows const* some) {
   problem::sizes const& s = p->size();
+  wanted = some;
   found.b = b, found.g = g, found.heads = s.hq / s.hk, found.queries = p->queries(b), found.keys = p->keys(b);
   found.d = s.d, found.dv = s.dv;
   keys = static_cast<std::size_t>(found.keys), d = static_cast<std::size_t>(s.d), dv = static_cast<std::size_t>(s.dv);
   key_stride = padded(keys), d_stride = padded(d), dv_stride = padded(dv);
-  found.of_q.assign(static_cast<std::size_t>(found.heads * found.queries) * d, {});
-  found.of_k.assign(keys * d, {}), found.of_v.assign(keys * dv, {});
+  kept_keys = wanted ? wanted->keys.size() : keys;
+  place_of_key.assign(keys, -1);
+  for (std::size_t at = 0; at < kept_keys; ++at)
+    place_of_key[static_cast<std::size_t>(kept_key(at))] = static_cast<std::ptrdiff_t>(at);
+  std::size_t const kept_rows = wanted ? wanted->queries.size() : static_cast<std::size_t>(found.heads * found.queries);
+  found.of_q.assign(kept_rows * d, {});
+  found.of_k.assign(kept_keys * d, {}), found.of_v.assign(kept_keys * dv, {});
   k.assign(keys * d_stride, 0), v_transposed.assign(dv * key_stride, 0), value_norm.assign(keys, 0);
   largest_k.assign(d_stride, 0), largest_q = largest_dO = 0;
   k_is_finite.assign(keys, 1), v_is_finite.assign(keys, 1);
@@ -55,15 +91,15 @@ void source_state<T>::begin_group(std::int64_t b, std::int64_t g) {
     for (std::size_t c = 0; c < dv; ++c) v_transposed[c * key_stride + j] = finite_double(value[c]);
     value_norm[j] = norm_upper(value, s.dv);
   }
-  totals.assign(keys, {});
+  totals.assign(kept_keys, {});
   for (auto [sums, width, columns] : {std::tuple{&sums_K, d_stride, d}, std::tuple{&sums_V, dv_stride, dv}}) {
-    for (auto* array : {&sums->mid, &sums->bound, &sums->head, &sums->head_sizes}) array->assign(keys * width, 0);
-    sums->kind.assign(keys * columns, value_kind::finite);
+    for (auto* array : {&sums->mid, &sums->bound, &sums->head, &sums->head_sizes}) array->assign(kept_keys * width, 0);
+    sums->kind.assign(kept_keys * columns, value_kind::finite);
   }
   q.assign(block_of_rows * d_stride, 0), dO.assign(block_of_rows * dv_stride, 0),
       dO_compact.assign(block_of_rows * dv, 0);
   dO_V.assign(block_of_rows * key_stride, 0), dO_V_size.assign(block_of_rows * key_stride, 0);
-  for (auto* array : {&weight_V, &error_V, &weight_K, &error_K}) array->assign(keys * block_of_rows, 0);
+  for (auto* array : {&weight_V, &error_V, &weight_K, &error_K}) array->assign(kept_keys * block_of_rows, 0);
   for (auto* array : {&row_dX, &row_slope, &row_bound, &row_common, &row_centred, &row_beside}) array->assign(keys, 0);
   for (auto* array : {&sum_dX, &sum_slope, &sum_bound, &sum_common}) array->assign(d_stride, 0);
   count_rows(b, g);
@@ -101,7 +137,7 @@ bool source_state<T>::sees_only_finite(std::int64_t b, std::int64_t h, std::int6
 template <class T>
 void source_state<T>::block(std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows_of_block) {
   load_rows(b, h, i0, rows_of_block);
-  first_key = keys, last_key = 0;
+  first_row = i0, first_key = kept_keys, last_key = 0;
   multiply_both(dO_compact.data(), v_transposed.data(), rows_of_block, dv, key_stride, dO_V.data(), dO_V_size.data());
   auto const from_balls = [&](std::int64_t i) { balls.read(*p, inputs.d_o, terms, b, h, i, row); };
   auto const take = [&](machine::certified_row const& certified) {
@@ -187,6 +223,48 @@ void source_state<T>::finish_row(std::size_t at) {
   add_shared();
 }
 
+/// The row's terms of dK and dV of one key.
+template <class T>
+void source_state<T>::add_key(std::size_t at, gradient_key const& key, std::size_t of_key, double rows_h) {
+  bool const finite = row.kinds.row == value_kind::finite;
+  double const scale = terms.scale_upper, omega = terms.forward.format.omega;
+  key_totals& total = totals[of_key];
+  std::size_t const place = of_key * block_of_rows + at;
+  first_key = std::min(first_key, of_key), last_key = std::max(last_key, of_key + 1);
+  total.live += 1, total.judged = total.judged && row.judged;
+  total.weights += key.P;
+  double const weight = key.weight.size();
+  if (!key.dropped) {  // Lemma 9
+    double const psi = total.path_V.psi;
+    double const lost = terms.forward.omega_p + terms.flush * 2 * omega;
+    double const e =
+        ((key.A * (1 + psi) + product(psi, weight)) * terms.kept_upper + (1 + psi) * lost * terms.drop_growth) *
+        (1 + 0x1p-46);
+    weight_V[place] = key.weight.mid * terms.kept;
+    double const off = (key.weight.off * terms.kept_upper + absolute(key.weight.mid) * terms.kept_off +
+                        weight_V[place] * (rows_h * 0x1p-53)) *
+                           (1 + 0x1p-40) +
+                       0x1p-1073;
+    error_V[place] = row.judged ? e : 0;
+    total.off_V = larger(total.off_V, e > 0 ? off / e : infinity);
+  }
+  if (!finite) return;
+  total.terms_of_dX += key.dX.size() + key.error_x;
+  // Lemma 11: |σ|e^K + (1 + ψ)σ⁺(ν^X + 2ω)
+  double const w = weight * smaller(1, key.slope.size());
+  double const lost = terms.scale_or_one * (key.nu_x + 2 * omega);
+  double const psi_K = total.path_K.psi;
+  double const e_K =
+      (product(scale, error_of_term(row, key, key.A, key.P, psi_K) + product(w, row.e_delta)) + (1 + psi_K) * lost) *
+      (1 + 0x1p-46);
+  double const dX = key.dX.mid * terms.scale;
+  double const off_X = (key.dX.off * scale + absolute(key.dX.mid) * terms.scale_off) * (1 + 0x1p-50) +
+                       absolute(dX) * 0x1p-53 + 0x1p-1073;
+  double const off_K = (off_X + absolute(dX) * (rows_h * 0x1p-53)) * (1 + 0x1p-40);
+  weight_K[place] = dX, error_K[place] = row.judged ? e_K : 0;
+  total.off_K = larger(total.off_K, e_K > 0 ? off_K / e_K : infinity);
+}
+
 /// The row's terms of dK and dV, and its factors for dQ.
 template <class T>
 void source_state<T>::add_row(std::size_t at) {
@@ -196,50 +274,25 @@ void source_state<T>::add_row(std::size_t at) {
   double const scale = terms.scale_upper, above_one = terms.scale_or_one;
   double const omega = terms.forward.format.omega, n = roundings_of(keys, chunk_of_keys);
   // Of a sum over rows: the product, the chain of a block, the sums of blocks, the sums of heads. Adding to 0 is exact.
-  double const rows_h = roundings_of(static_cast<std::size_t>(found.queries), block_of_rows) +
-                        static_cast<double>(found.heads - 1) * (static_cast<double>(found.queries) / block_of_rows + 2);
+  double const rows_h =
+      wanted ? block_of_rows + runs + 2 * static_cast<double>(found.heads)
+             : roundings_of(static_cast<std::size_t>(found.queries), block_of_rows) +
+                   static_cast<double>(found.heads - 1) * (static_cast<double>(found.queries) / block_of_rows + 2);
   double const count = row.n();
   auto const path_Q = path_of_dX(terms, count, found.keys, terms.backward.part_keys);
   sum_off = common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
+  bool const has_result = result_of_row(row.h, row.i) != nullptr;
   for (auto const& key : row.keys) {
     if (key.j == sink_index) continue;
     auto const j = static_cast<std::size_t>(key.j);
-    key_totals& total = totals[j];
-    std::size_t const place = j * block_of_rows + at;
-    first_key = std::min(first_key, j), last_key = std::max(last_key, j + 1);
-    total.live += 1, total.judged = total.judged && row.judged;
-    total.weights += key.P;
     double const weight = key.weight.size();
-    if (!key.dropped) {  // Lemma 9
-      double const psi = total.path_V.psi;
-      double const lost = terms.forward.omega_p + terms.flush * 2 * omega;
-      double const e =
-          ((key.A * (1 + psi) + product(psi, weight)) * terms.kept_upper + (1 + psi) * lost * terms.drop_growth) *
-          (1 + 0x1p-46);
-      weight_V[place] = key.weight.mid * terms.kept;
-      double const off = (key.weight.off * terms.kept_upper + absolute(key.weight.mid) * terms.kept_off +
-                          weight_V[place] * (rows_h * 0x1p-53)) *
-                             (1 + 0x1p-40) +
-                         0x1p-1073;
-      error_V[place] = row.judged ? e : 0;
-      total.off_V = larger(total.off_V, e > 0 ? off / e : infinity);
-    }
+    if (place_of_key[j] >= 0) add_key(at, key, static_cast<std::size_t>(place_of_key[j]), rows_h);
     if (!finite) continue;
-    total.terms_of_dX += key.dX.size() + key.error_x;
     total_dX += key.dX.size() + key.error_x;
-    // Lemma 11: |σ|e^K + (1 + ψ)σ⁺(ν^X + 2ω)
+    if (!has_result) continue;
     double const w = weight * smaller(1, key.slope.size());
     double const lost = above_one * (key.nu_x + 2 * omega);
-    double const psi_K = total.path_K.psi;
-    double const e_K =
-        (product(scale, error_of_term(row, key, key.A, key.P, psi_K) + product(w, row.e_delta)) + (1 + psi_K) * lost) *
-        (1 + 0x1p-46);
     double const dX = key.dX.mid * terms.scale;
-    double const off_X = (key.dX.off * scale + absolute(key.dX.mid) * terms.scale_off) * (1 + 0x1p-50) +
-                         absolute(dX) * 0x1p-53 + 0x1p-1073;
-    double const off_K = (off_X + absolute(dX) * (rows_h * 0x1p-53)) * (1 + 0x1p-40);
-    weight_K[place] = dX, error_K[place] = row.judged ? e_K : 0;
-    total.off_K = larger(total.off_K, e_K > 0 ? off_K / e_K : infinity);
     // Lemma 10: (a) and (b), with what underflows beside a key.
     double const A_common = key.piT + product(row.growth, key.zeta);
     double const beside = terms.backward.delta_shared ? 0 : product(w, row.e_delta);
@@ -279,23 +332,25 @@ void source_state<T>::add_kinds() {
     bool const has_weight = kinds.nan_scores ? !is_without_weight(*p, row.b, row.h, row.i, key) : weighted[j] != 0;
     key_part const part = part_of(*p, row.b, row.h, row.i, key, has_weight);
     value_kind const of_dS = kinds.contributes ? kind_of_dS(kinds, part) : kinds.row;
-    if (p->has_bias()) {
+    if (p->has_bias() && !wanted) {
       auto& to = dbias[dbias_at(row.b, row.h, row.i, key)].kind;
       to = sum_of_kinds(to, of_dS);
     }
+    if (place_of_key[j] < 0) continue;
+    auto const place = static_cast<std::size_t>(place_of_key[j]);
     for (std::size_t t = 0; t < d; ++t) {
       value_kind of_dK = of_dS;
       if (kind_of(value_of(query[t])) != value_kind::finite) of_dK = sum_of_kinds(of_dK, value_kind::unspecified);
-      auto& to = sums_K.kind[j * d + t];
+      auto& to = sums_K.kind[place * d + t];
       to = sum_of_kinds(to, of_dK);
     }
     for (std::size_t c = 0; c < dv; ++c) {
       value_kind const of_dV = kinds.contributes ? kind_of_dV(kinds, kind_of(value_of(d_o[c])), part) : kinds.row;
-      auto& to = sums_V.kind[j * dv + c];
+      auto& to = sums_V.kind[place * dv + c];
       to = sum_of_kinds(to, of_dV);
     }
   }
-  if (p->has_sink()) {
+  if (p->has_sink() && !wanted) {
     auto& to = dsink[static_cast<std::size_t>((dsink_shape[0] == 1 ? 0 : row.b) * s.hq + row.h)].kind;
     to = sum_of_kinds(to, kinds.row);
   }
@@ -304,7 +359,7 @@ void source_state<T>::add_kinds() {
 /// The row's terms of dBias and dSink.
 template <class T>
 void source_state<T>::add_shared() {
-  if (row.kinds.row != value_kind::finite) return;
+  if (wanted || row.kinds.row != value_kind::finite) return;
   // ds_scaled: fl(σ·dS)/σ loses ω_ds/|σ|, where ν_j has ω_ds.
   problem::gradient_model const& how = terms.backward;
   double const least_scale = absolute(terms.scale) - terms.scale_off;

@@ -35,8 +35,8 @@ double source_state<T>::centred_bound(std::size_t t, double mean, double off) co
 /// Lemmas 10, 13: row i of dQ.
 template <class T>
 void source_state<T>::write_dQ() {
-  std::int64_t const h = row.h - found.g * found.heads;
-  gradient_element* const to = found.of_q.data() + static_cast<std::size_t>((h * found.queries + row.i)) * d;
+  gradient_element* const to = result_of_row(row.h, row.i);
+  if (!to) return;
   gradient_kinds const& kinds = row.kinds;
   if (!kinds.contributes || kinds.row != value_kind::finite) {
     bool const none = !kinds.contributes && kinds.row == value_kind::finite;
@@ -71,7 +71,7 @@ void source_state<T>::write_dQ() {
     if (terms.centred) least = smaller(least, centred_bound(t, sum_slope[t], mean_off));
     double const b = (least + lost) * slack + n * 0x1p-1060;
     value_kind kind = value_kind::finite;
-    if (!plain[static_cast<std::size_t>(row.i % static_cast<std::int64_t>(block_of_rows))])
+    if (!plain[static_cast<std::size_t>(row.i - first_row)])
       for (std::size_t j = 0; j < keys; ++j)
         if (!k_is_finite[j] && visible(*p, row.b, row.h, row.i, static_cast<std::int64_t>(j)) &&
             !value_of(p->k()(row.b, found.g, static_cast<std::int64_t>(j), static_cast<std::int64_t>(t))).is_finite())
@@ -91,7 +91,7 @@ void source_state<T>::write_keys() {
   double const G = static_cast<double>(found.heads);
   bool const heads_are_stored = found.heads > 1 && (model.u_head > 0 || model.omega_head > 0);
   double const head_growth = 1 + gamma_below_quarter(G, terms.forward.format.u);
-  for (std::size_t j = 0; j < keys; ++j) {
+  for (std::size_t j = 0; j < kept_keys; ++j) {
     key_totals const& total = totals[j];
     double const n = total.visible, slack = 1 + (16 * n + 8 * (terms.d + terms.dv) + 1024) * 0x1p-53;
     auto const write = [&](column_sums const& sums, std::size_t stride, std::size_t columns, std::size_t t,

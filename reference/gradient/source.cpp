@@ -78,18 +78,35 @@ problem::result<gradient_source<T>> gradient_source<T>::make(problem::instance<T
   return gradient_source(std::move(state));
 }
 
+namespace gradient_detail {
+
 template <class T>
-group_gradients const& gradient_source<T>::group(std::int64_t b, std::int64_t g) {
-  auto& state = *state_;
-  state.begin_group(b, g);
-  constexpr auto block = static_cast<std::int64_t>(gradient_detail::block_of_rows);
-  for (std::int64_t h = g * state.found.heads; h < (g + 1) * state.found.heads; ++h) {
-    for (std::int64_t i0 = 0; i0 < state.found.queries; i0 += block)
-      state.block(b, h, i0, static_cast<std::size_t>(std::min(block, state.found.queries - i0)));
-    state.end_head();
+group_gradients const& run_group(source_state<T>& state, std::int64_t b, std::int64_t g, wanted_rows const* wanted) {
+  state.begin_group(b, g, wanted);
+  auto const runs = state.needed_runs();
+  state.runs = static_cast<double>(runs.size());
+  std::int64_t const first_head = g * state.found.heads;
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    state.block(b, first_head + runs[at].h, runs[at].i0, static_cast<std::size_t>(runs[at].count));
+    if (at + 1 == runs.size() || runs[at + 1].h != runs[at].h) state.end_head();
   }
   state.write_keys();
   return state.found;
+}
+
+}  // namespace gradient_detail
+
+template <class T>
+group_gradients const& gradient_source<T>::group(std::int64_t b, std::int64_t g) {
+  return gradient_detail::run_group<T>(*state_, b, g, nullptr);
+}
+
+template <class T>
+group_gradients const& gradient_source<T>::some_of_group(std::int64_t b, std::int64_t g, wanted_rows const& wanted) {
+  gradient_detail::run_group<T>(*state_, b, g, &wanted);
+  group_gradients& found = state_->found;
+  found.heads = 1, found.queries = std::ssize(wanted.queries), found.keys = std::ssize(wanted.keys);
+  return found;
 }
 
 template <class T>

@@ -47,6 +47,11 @@ struct column_sums {
   std::vector<value_kind> kind;                      ///< [keys, columns]
 };
 
+/// Consecutive rows of one query head, i0 ≤ i < i0 + count.
+struct row_run {
+  std::int64_t h = 0, i0 = 0, count = 0;
+};
+
 template <class T>
 struct source_state {
   problem::instance<T> const* p = nullptr;
@@ -63,7 +68,13 @@ struct source_state {
   std::vector<double> k, v_transposed, value_norm, largest_k;
   std::vector<char> k_is_finite, v_is_finite;
   double largest_q = 0, largest_dO = 0;
-  std::vector<key_totals> totals;
+  // What of the group is wanted; null: all. The place of a key among the results, −1: it has none.
+  wanted_rows const* wanted = nullptr;
+  std::vector<std::ptrdiff_t> place_of_key;
+  std::size_t kept_keys = 0;       ///< keys that have one
+  double runs = 0;                 ///< blocks of rows of the group, over all heads, if not all are needed
+  std::int64_t first_row = 0;      ///< of the block
+  std::vector<key_totals> totals;  // by the place of the key, as the sums and the weights
   column_sums sums_K, sums_V;
 
   // A block of rows.
@@ -73,19 +84,26 @@ struct source_state {
   std::vector<double> row_centred, row_beside;                   // [keys]: form (c), its factors of |k − μ| and of |k|
   std::vector<double> sum_dX, sum_slope, sum_bound, sum_common;  // [columns]
   std::array<bool, block_of_rows> plain{};
-  std::size_t first_key = 0, last_key = 0;  ///< of the keys with a weight in the block: first ≤ j < last
+  std::size_t first_key = 0, last_key = 0;  ///< of the places of keys with a weight in the block: first ≤ at < last
   gradient_row row;
   std::function<void(gradient_row const&)> observe;
   // Of the row in hand: the largest radius of a term of dQ over its bound by (a), by (b), Σ(|dX_j| + e^X_j), Σ of the
   // radii of π_jg′_j, Σπ_jg′_j.
   double sum_off = 0, common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
 
-  void begin_group(std::int64_t b, std::int64_t g);
+  void begin_group(std::int64_t b, std::int64_t g, wanted_rows const* some);
+  std::int64_t kept_key(std::size_t place) const {
+    return wanted ? wanted->keys[place] : static_cast<std::int64_t>(place);
+  }
+  /// Where the results of a row of dQ lie; null: they are not wanted.
+  gradient_element* result_of_row(std::int64_t h, std::int64_t i);
   void count_rows(std::int64_t b, std::int64_t g);
+  std::vector<row_run> needed_runs() const;
   void block(std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows_of_block);
   void load_rows(std::int64_t b, std::int64_t h, std::int64_t i0, std::size_t rows_of_block);
   bool sees_only_finite(std::int64_t b, std::int64_t h, std::int64_t i) const;
   void finish_row(std::size_t at);
+  void add_key(std::size_t at, gradient_key const& key, std::size_t of_key, double rows_h);
   void add_row(std::size_t at);
   void add_kinds();
   void write_dQ();

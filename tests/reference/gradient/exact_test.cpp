@@ -240,3 +240,43 @@ TEST_CASE("sources of several threads add up", "[unit]") {
     CHECK(alone.element[n].lower <= together.element[n].upper);
   }
 }
+
+TEST_CASE("some rows and keys of a group are what they are in the whole group", "[unit]") {
+  for (unsigned number = 0; number < 24; ++number) {
+    draw random(100 + number);
+    auto const c = drawn_case<float>(random, static_cast<family>(number % 3), number * 5, 40);
+    stored_case<float> const stored(c);
+    auto source = std::move(reference::gradient_source<float>::make(*stored.instance, stored.inputs(), f32_model, {},
+                                                                    gradient_mode::own))
+                      .value();
+    for (std::int64_t b = 0; b < c.size.b; ++b)
+      for (std::int64_t g = 0; g < c.size.hk; ++g) {
+        reference::group_gradients const whole = source.group(b, g);
+        auto const dbias = source.dbias();
+        reference::wanted_rows wanted;
+        for (std::int64_t h = 0; h < whole.heads; ++h)
+          for (std::int64_t i = 0; i < whole.queries; ++i)
+            if ((h + 3 * i + number) % 4 == 0) wanted.queries.push_back({h, i});
+        for (std::int64_t j = 0; j < whole.keys; ++j)
+          if ((j + number) % 5 == 2) wanted.keys.push_back(j);
+        auto const& some = source.some_of_group(b, g, wanted);
+        auto const same = [](reference::gradient_element const& x, reference::gradient_element const& y) {
+          bool const equal = x.kind == y.kind && x.no_terms == y.no_terms && x.lower <= y.upper && y.lower <= x.upper &&
+                             (x.bound == y.bound || std::abs(x.bound - y.bound) <= 1e-9 * y.bound);
+          CHECK(equal);
+        };
+        for (std::size_t at = 0; at < wanted.queries.size(); ++at)
+          for (std::int64_t t = 0; t < whole.d; ++t)
+            same(some.dq_at(0, static_cast<std::int64_t>(at), t),
+                 whole.dq_at(wanted.queries[at].h, wanted.queries[at].i, t));
+        for (std::size_t at = 0; at < wanted.keys.size(); ++at) {
+          auto const place = static_cast<std::int64_t>(at);
+          for (std::int64_t t = 0; t < whole.d; ++t) same(some.dk_at(place, t), whole.dk_at(wanted.keys[at], t));
+          for (std::int64_t e = 0; e < whole.dv; ++e) same(some.dv_at(place, e), whole.dv_at(wanted.keys[at], e));
+        }
+        auto const after = source.dbias();  // not counted twice
+        for (std::size_t at = 0; at < dbias.element.size(); ++at)
+          CHECK(after.element[at].upper == dbias.element[at].upper);
+      }
+  }
+}
