@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "audit/cases/families/sinks.hpp"
+#include "audit/cases/forms/layouts.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/support/multiplications.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 namespace {
@@ -70,12 +74,13 @@ class gradient_list {
   explicit gradient_list(case_options const& options) : list_(options) {}
 
   template <class F>
-  void add(std::string name, problem::sizes const& s, F&& change) {
+  audit_case& add(std::string name, problem::sizes const& s, F&& change) {
     auto random = list_.random(check_of_gradients, name);
     problem_draft draft = gaussian(s, list_.type(), random);
     change(draft, random);
     audit_case& made = list_.add(check_of_gradients, std::move(name), std::move(draft));
     made.asks = {.lse = false, .weights = false};
+    return made;
   }
   std::vector<audit_case> take() { return list_.take(); }
   bool quick() const noexcept { return list_.options().quick; }
@@ -83,6 +88,43 @@ class gradient_list {
  private:
   case_list list_;
 };
+
+/// How dO lies in memory in a case of this name: heads and rows apart, or one row for all, as the gradient of a sum is.
+struct upstream_form {
+  std::string_view name;
+  void (*lay)(owned_tensor&);
+};
+constexpr upstream_form upstream_forms[]{
+    {"do-heads-inside", [](owned_tensor& t) { relay(t, row_order::heads_inside, 0); }},
+    {"do-with-gaps", [](owned_tensor& t) { relay(t, row_order::rows_inside, 3, 8); }},
+    {"do-of-a-sum",
+     [](owned_tensor& t) {
+       for (std::size_t axis = 0; axis < 3; ++axis) t.layout.stride[axis] = 0;
+       t.bytes.resize(t.spanned_elements() * problem::size_of(t.type));
+     }},
+};
+
+void fill_row(owned_tensor& t, std::int64_t b, std::int64_t h, std::int64_t i, double value) {
+  for (std::int64_t c = 0; c < t.layout.shape[3]; ++c) store(t, offset_of(t, b, h, i, c), value);
+}
+
+/// NaN in the rows of dO that belong to no query.
+void forget_other_rows(owned_tensor& d_out, owned_problem const& problem) {
+  std::size_t const rows =
+      static_cast<std::size_t>(d_out.layout.shape[0] * d_out.layout.shape[1] * d_out.layout.shape[2]);
+  std::vector<bool> owned(rows);
+  std::visit(
+      [&](auto const& p) {
+        for (std::int64_t b = 0; b < p.size().b; ++b)
+          for (std::int64_t h = 0; h < p.size().hq; ++h)
+            for (std::int64_t i = 0; i < p.queries(b); ++i) owned[output_row(problem, b, h, i)] = true;
+      },
+      problem.instance());
+  std::size_t row = 0;
+  each_row(d_out, [&](auto b, auto h, auto i) {
+    if (!owned[row++]) fill_row(d_out, b, h, i, std::numeric_limits<double>::quiet_NaN());
+  });
+}
 
 void add_cancellation(gradient_list& to) {
   // All values are one vector, up to an offset far above their differences: dP ≈ Δ, and dS is a small difference.
@@ -141,7 +183,47 @@ void add_shared_inputs(gradient_list& to) {
   });
 }
 
-/// dO of a problem: numbers that the name of the case and the shape decide.
+/// What kernels assume that are right in ordinary calls: compact tensors, positive scales, few heads, few rows.
+void add_unusual_calls(gradient_list& to) {
+  problem::sizes const s{2, 4, 2, 9, 13, 8, 8};
+  for (upstream_form const& form : upstream_forms) to.add(std::string(form.name), s, [](auto&, auto&) {});
+  to.add("gradients-heads-inside", s, [](auto&, auto&) {}).memory = {.o_inside = true};
+  to.add("gradients-with-gaps", s, [](auto&, auto&) {}).memory = {.row_gap = 5, .head_gap = 3};
+  to.add("threads", {1, 4, 2, 40, 70, 16, 16}, [](auto& p, auto&) {
+      p.band = {0, -1, 0};
+    }).also_with_threads({1, 2, 5});
+  to.add("hidden-rows-hold-nan", s, [&](auto& p, auto&) {
+    add_mask(p, 1, 1, s.n, s.m, [](auto, auto, auto i, auto) { return i % 3 != 1; });
+    fill(p.q, [&](auto b, auto h, auto i, auto t) {
+      return i % 3 == 1 ? std::numeric_limits<double>::quiet_NaN() : load(p.q, offset_of(p.q, b, h, i, t));
+    });
+  });
+  to.add("do-holds-nan", s, [](auto&, auto&) {});
+  to.add("do-holds-infinity", s, [](auto&, auto&) {});
+  to.add("rows-of-minus-infinity", s, [&](auto& p, auto& random) {  // keys that are seen, without a weight
+    add_bias(p, 1, 1, s.n, s.m, [&](auto, auto, auto i, auto j) {
+      double const normal = random.normal();
+      return i % 4 == 2 || (i + j) % 5 == 0 ? -std::numeric_limits<double>::infinity() : normal;
+    });
+  });
+  to.add("scale-negative", s, [](auto& p, auto&) { p.scale = -0.5; });
+  to.add("softcap-beside-bias", s, [](auto& p, auto& random) {
+    p.softcap = 1;
+    add_bias(p, 1, 4, 9, 13, [&](auto...) { return 2 * random.normal(); });
+  });
+  to.add("blocks", {2, 2, 2, 20, 28, 8, 8}, [](auto& p, auto&) {
+    p.block_q = p.block_k = 8;
+    p.block_mask = owned_tensor::compact(problem::element_type::u8, {2, 2, 3, 4});
+    fill(*p.block_mask, [](auto b, auto h, auto i, auto j) { return (b + h + i + 2 * j) % 3 != 0 ? 1.0 : 0.0; });
+  });
+  to.add("heads-24", {1, 24, 6, 3, 5, 8, 8}, [](auto&, auto&) {});
+  to.add("queries-1100", {1, 1, 1, 1100, 3, 8, 8}, [](auto&, auto&) {});
+  to.add("keys-1100", {1, 1, 1, 3, 1100, 8, 8}, [](auto&, auto&) {});
+  to.add("columns-96", {1, 1, 1, 9, 17, 96, 96}, [](auto&, auto&) {});
+  to.add("columns-128-causal", {1, 1, 1, 66, 66, 128, 128}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
+}
+
+/// dO of a problem: numbers that the name of the case and the shape decide. Rows of no query hold NaN.
 owned_tensor d_out_of(owned_problem const& problem, std::string_view name, std::uint64_t seed) {
   random_stream random(seed, name);
   auto const layout =
@@ -149,6 +231,15 @@ owned_tensor d_out_of(owned_problem const& problem, std::string_view name, std::
   owned_tensor d_out = owned_tensor::zeros(problem.type(), layout);
   bool const first_column = name == "one-value";  // dO in the span of the one value
   for (std::size_t at = 0; at < d_out.spanned_elements(); ++at) store(d_out, at, first_column ? 1.5 : random.normal());
+  if (problem.draft().q_lengths || problem.draft().q_offsets) forget_other_rows(d_out, problem);
+  if (name == "hidden-rows-hold-nan")
+    each_row(d_out, [&](auto b, auto h, auto i) {
+      if (i % 3 == 1) fill_row(d_out, b, h, i, std::numeric_limits<double>::quiet_NaN());
+    });
+  if (name == "do-holds-nan") store(d_out, offset_of(d_out, 1, 2, 4, 3), std::numeric_limits<double>::quiet_NaN());
+  if (name == "do-holds-infinity") store(d_out, offset_of(d_out, 0, 1, 7, 5), std::numeric_limits<double>::infinity());
+  for (upstream_form const& form : upstream_forms)
+    if (form.name == name) form.lay(d_out);
   return d_out;
 }
 
@@ -161,6 +252,7 @@ std::vector<audit_case> backward_cases(case_options const& options) {
   add_cancellation(own);
   add_rows_and_groups(own);
   add_shared_inputs(own);
+  add_unusual_calls(own);
   std::ranges::move(own.take(), std::back_inserter(cases));
   add_borrowed(options, cases);
   return cases;
