@@ -62,7 +62,7 @@ void weights_from_lse(gradient_terms const& terms, weights_of_mode const& at, gr
     double const apart =
         rounded_up(row.scalars.lse_above_max - key.numbers.x_lower + at.moved) + key.E + row.lambda;  // ρ_j
     double const z = (key.E + terms.gamma_x * apart + constant) * (1 + 0x1p-48);
-    double const reach = apart * (1 + terms.gamma_x) * (1 + 0x1p-50);
+    double const reach = (apart * (1 + terms.gamma_x) + (model.k_x + 1) * format.omega) * (1 + 0x1p-50);  // ρ⁺_j
     double const pi = key.weight.size();
     auto const grown = [&](double by) {  // ≥ π_j(e^by − 1)
       if (by < 1) return pi * exp_less_one_upper(by) + least;

@@ -168,7 +168,8 @@ class row:
             for j in self.js:
                 rho = self.apart[j] + self.E[j] + self.lam
                 z = self.E[j] + times(g, rho) + loss(eps) + loss(m["u_pd"]) + (m["k_x"] + 1) * w
-                far, cut = rho * (1 + g) > f["far"], rho * (1 + g) > min(m["x0"], f["limit"] / 64)
+                reach = rho * (1 + g) + (m["k_x"] + 1) * w
+                far, cut = reach > f["far"], reach > min(m["x0"], f["limit"] / 64)
                 pi, all_z, off = self.z_pi[j], self.lam + z, self.above[j]
                 piT = times(pi, grown(z)) if z < 1 else exp(off + z)
                 A = times(pi, grown(all_z)) if all_z < 1 else exp(off + all_z)

@@ -245,6 +245,27 @@ TEST_CASE("what may overflow is not judged", "[unit]") {
   CHECK(found.judged < found.elements);
 }
 
+TEST_CASE("what roundings of an argument lose takes exp below its normal range", "[unit]") {
+  // Half precision that flushes: 101 roundings of the argument of exp may lose ω each.
+  double const omega = 0x1p-14, far = 9.7, roundings = 100 * 0x1p-11;
+  auto const bound_at = [&](double lost) {  // |s − L|(1 + γ) = far − lost·ω
+    auto const c = column({1}, {0, -(far - lost * omega) * (1 - roundings)}, {0, 0}, {1});
+    auto models = sharp_models(fa, c);
+    models.forward.format = {0x1p-11, omega, far, far, 0x1p-13, 0x1p14};
+    models.forward.k_qk_base = -1, models.forward.flushes = true,
+    models.backward.k_x = 100;  // q = 1: no product rounds
+    stored_case<float> const stored(c);
+    auto inputs = stored.inputs();
+    std::vector<float> const zero{0};
+    inputs.o = stored_case<float>::rows(zero, {1, 1, 1, 1}), inputs.lse = inputs.o;
+    auto source = std::move(reference::gradient_source<float>::make(*stored.instance, inputs, models.forward,
+                                                                    models.backward, gradient_mode::local))
+                      .value();
+    return source.group(0, 0).dv_at(1, 0).bound;
+  };
+  CHECK(bound_at(70) > bound_at(200) + 0x1p-13);  // ω_W/e^τ
+}
+
 TEST_CASE("an LSE that is not finite judges nothing", "[unit]") {
   auto const c = column({1}, {1, 2}, {1, -1}, {1});
   auto got = honest_run(fa, c)();
