@@ -1,3 +1,8 @@
+# What takes longest starts first: in a new build CTest knows no times yet.
+set(ATTEST_LONGEST python.tests python.tests.slow install.consumer fast_backward.slow kernel_promises.slow
+  cli_reports.slow cli_audit.slow repository.headers report.smallest_calls kernel_promises.property cli_reports.unit
+  cli_audit.unit cli_recorded.unit planted_some cli.unit backward.zoo cases.unit)
+
 # attest_add_test(name LABELS label… COMMAND word… [NEEDS need…] [TARGETS target…] [TIMEOUT seconds])
 # One CTest test, on every machine: where one of its NEEDS (test_needs.cmake) is missing, it is skipped and says so.
 # `./attest test` builds what the chosen tests run: the targets that COMMAND names and those in TARGETS.
@@ -41,6 +46,11 @@ function(attest_add_test name)
     list(REMOVE_DUPLICATES targets)
   endif()
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT})
+  if(name IN_LIST ATTEST_LONGEST)
+    list(FIND ATTEST_LONGEST ${name} at)
+    math(EXPR cost "1000 - ${at}")
+    set_tests_properties(${name} PROPERTIES COST ${cost})
+  endif()
   list(JOIN targets " " targets)
   set_property(GLOBAL APPEND_STRING PROPERTY ATTEST_REGISTERED "${name}\t${targets}\t${without}\n")
 endfunction()
@@ -88,7 +98,7 @@ function(attest_test subject)
   foreach(label IN LISTS ARG_LABELS)
     attest_add_test(${subject}.${label} LABELS ${label} ${also} TIMEOUT 3600 NEEDS ${ARG_NEEDS}
       COMMAND ${subject}_test "[${label}]" -w NoTests)
-    if(label STREQUAL property)
+    if(label MATCHES "^(property|slow)$")
       set(cases ${ATTEST_PROPERTY_CASES})
       if(DEFINED ARG_CASES)
         set(cases ${ARG_CASES})

@@ -129,6 +129,7 @@ def test_what_cannot_be_asked_is_said(given: dict[str, Any], says: str, monkeypa
         attest.audit_gradients(**given, **SMALL)
 
 
+@pytest.mark.dear
 def test_isolated_and_its_reproducer() -> None:
     given = {**SMALL, "only": "backward/equal-dp-0"}
     report = attest.audit_gradients(backward="gradient_kernels:scale_forgotten", isolate=True, **given)

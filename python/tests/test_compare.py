@@ -40,6 +40,7 @@ def test_kernels_that_agree_have_no_difference() -> None:
     assert both and both.differences == [] and both.compared > 10
 
 
+@pytest.mark.dear
 def test_an_answer_that_is_no_number_differs() -> None:
     def nan_for_one(q: Any, k: Any, v: Any) -> Any:
         o = kernels.plain(q, k, v)
@@ -50,6 +51,7 @@ def test_an_answer_that_is_no_number_differs() -> None:
     assert both.differences and all(one.wrong == ["nan"] for one in both.differences)
 
 
+@pytest.mark.dear
 def test_a_callable_that_raises_is_compared_where_it_answers() -> None:
     both = attest.compare({"right": kernels.plain, "raises": kernels.raises_on_long},
                           **{**SMALL, "only": "worked-examples"})
@@ -57,6 +59,7 @@ def test_a_callable_that_raises_is_compared_where_it_answers() -> None:
     assert both.differences == []
 
 
+@pytest.mark.dear
 def test_merges_of_partial_results_are_compared_too() -> None:
     both = attest.compare(merges={"right": merge_kernels.right, "named": "merge_kernels:right",
                                   "loses": merge_kernels.loses_last},
@@ -68,6 +71,7 @@ def test_merges_of_partial_results_are_compared_too() -> None:
         assert one.case.partition("/")[2].startswith("merge/")
 
 
+@pytest.mark.dear
 def test_merges_in_another_layout_are_compared_in_that_of_the_file() -> None:
     both = attest.compare(merges={"one": merge_kernels.token_major, "other": merge_kernels.token_major}, quick=True,
                           seed=1, layout="thd", progress=False)
@@ -87,6 +91,7 @@ def test_nothing_to_compare_is_an_error() -> None:
         attest.compare([kernels.plain])  # type: ignore[arg-type]
 
 
+@pytest.mark.dear
 def test_the_reference_of_a_comparison_is_the_quick_one_and_its_callables_do_not_warn(
         monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[list[Any]] = []

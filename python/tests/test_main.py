@@ -33,8 +33,9 @@ def test_every_command_is_the_programs(tmp_path: Path) -> None:
         assert ours.stdout.splitlines()[-1:] == theirs.stdout.splitlines()[-1:] and ours.stderr == theirs.stderr
 
 
-@pytest.mark.parametrize("words", [["audit", "kernels:plain"], ["audit", "--kernel", "kernels:plain"],
-                                   ["audit", "--kernel=kernels:plain"]])
+@pytest.mark.parametrize("words", [["audit", "kernels:plain"],
+                                   pytest.param(["audit", "--kernel", "kernels:plain"], marks=pytest.mark.dear),
+                                   pytest.param(["audit", "--kernel=kernels:plain"], marks=pytest.mark.dear)])
 def test_a_callable_is_audited(words: list[str], tmp_path: Path) -> None:
     done = run(*words, *SMALL, "--json", "r.json", cwd=tmp_path)
     assert done.returncode == 0 and "CERTIFIED" in done.stdout and "kernels:plain" in done.stdout, done
@@ -56,6 +57,7 @@ def test_exit_status_and_tracebacks(tmp_path: Path) -> None:
         assert done.returncode == 2 and done.stderr.startswith(says) and done.stderr.count("\n") == 1, done
 
 
+@pytest.mark.dear
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_report_that_could_not_be_written_is_shown(tmp_path: Path) -> None:
     done = run("audit", "kernels:plain", *SMALL, "--json", "/dev/full", cwd=tmp_path)
@@ -78,6 +80,7 @@ def test_which_words_name_a_callable(words: list[str], kernel: str | None) -> No
     assert main.kernel_of(words) == kernel
 
 
+@pytest.mark.dear
 def test_the_files_of_options_are_for_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[tool.attest.audit]\nseed = 7\nquick = true\ndraws = 0\n'
                                              'only = "worked-examples"\nfindings = ""\n')

@@ -43,6 +43,7 @@ def test_a_right_merge_is_certified(dtype: str) -> None:
     assert report.json["kernel"] == "merge_kernels:right"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("layout", ["bnhd", "thd"])
 def test_other_layouts(layout: str) -> None:
     report = audit(merge_kernels.token_major, layout=layout)
@@ -65,6 +66,7 @@ def test_arrays_of_torch() -> None:
     assert report.verdict == "certified", report.text
 
 
+@pytest.mark.dear
 def test_beside_attention_the_merge_is_one_of_its_checks() -> None:
     report = attest.audit(kernels.plain, merge=merge_kernels.right, seed=1, only=["merge", "worked-examples"],
                           findings="")
@@ -74,7 +76,7 @@ def test_beside_attention_the_merge_is_one_of_its_checks() -> None:
     assert the_check(without)["unsupported"] == 54
 
 
-@pytest.mark.parametrize("isolate", [False, True])
+@pytest.mark.parametrize("isolate", [False, pytest.param(True, marks=pytest.mark.dear)])
 def test_what_is_wrong_is_found(isolate: bool, tmp_path: Path) -> None:
     report = audit(merge_kernels.loses_last, isolate=isolate, findings=tmp_path)
     assert report.verdict == "refuted"
@@ -86,6 +88,7 @@ def test_what_is_wrong_is_found(isolate: bool, tmp_path: Path) -> None:
     assert done.returncode == 1 and "REFUTED" in done.stdout, done
 
 
+@pytest.mark.dear
 def test_a_function_that_fails_is_a_finding_and_one_that_refuses_is_none() -> None:
     report = audit(merge_kernels.raises_on_many)
     assert report.verdict == "refuted" and the_check(report)["unsupported"] > 0
@@ -116,6 +119,7 @@ def test_what_cannot_be_asked_is_said() -> None:
         attest.audit(merge=3)  # type: ignore[arg-type]
 
 
+@pytest.mark.dear
 def test_on_the_command_line(tmp_path: Path) -> None:
     path = os.pathsep.join([str(HERE.parent), str(HERE)])
     for words, status in ((["--merge", "merge_kernels:right"], 0), (["--merge", "merge_kernels:loses_last"], 1),

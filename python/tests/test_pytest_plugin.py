@@ -258,6 +258,7 @@ def test_wrong(attest):
     result.stdout.fnmatch_lines(["*REFUTED*", "*pytest --attest-report DIR saves*"])
 
 
+@pytest.mark.dear
 def test_a_failed_audit_saves_its_report_and_says_a_reproducer(inner: pytest.Pytester) -> None:
     result = run(inner, f"""
 def test_mutant(attest):

@@ -23,7 +23,7 @@ TEST_CASE("support that nothing is called is a usage error that names what there
   CHECK(has(ran.err, "lse, weights"));
 }
 
-TEST_CASE("a kernel of few calls is certified on its domain, which shards and reproducers carry", "[unit]") {
+TEST_CASE("a kernel of few calls is certified on its domain", "[unit]") {
   std::string const asked = "audit --quick --seed 5 --draws 0 --only accuracy,tails,domain --findings \"\"";
   std::string const domain = "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0";
   auto const found = report(asked + kernel("limited") + ":attest_flash --require-support d=64,n=1,m=77");
@@ -34,6 +34,11 @@ TEST_CASE("a kernel of few calls is certified on its domain, which shards and re
   CHECK(has(found["evidence"]["sentence"], "CERTIFIED on its domain (" + domain + "): all "));
   auto const lacking = report(asked + kernel("limited") + ":attest_flash --require-support d=80");
   CHECK(lacking["undecided_because"] == "--require-support: d=80 is outside the domain");
+}
+
+TEST_CASE("the domain of a kernel is that of its shards and reproducers", "[slow]") {
+  std::string const asked = "audit --quick --seed 5 --draws 0 --only accuracy,tails,domain --findings \"\"";
+  std::string const domain = "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0";
   for (char const* const part : {"1", "2"})
     attest(asked + " --shard " + part + "/2 --json " + part + ".json" + kernel("limited") + ":attest_flash");
   CHECK(report("merge 1.json 2.json")["domain"]["text"] == domain);
@@ -143,15 +148,21 @@ TEST_CASE("shards together ask every case once", "[unit]") {
     CHECK(attest("audit " + wrong).status == 2);
 }
 
-TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
-  auto const timeless_report = [](std::string const& more) {
-    auto all = report("audit --quick --draws 20 --draw-products 65536 --seed 4" + more);
+void does_not_depend_on_jobs(std::string const& checks) {
+  auto const timeless_report = [&](std::string const& more) {
+    auto all = report("audit --quick --draws 20 --draw-products 65536 --seed 4" + checks + more);
     all["summary"].erase("oracle_seconds");
     all["summary"].erase("kernel_seconds");
     return all;
   };
   CHECK(timeless_report(" --jobs 3") == timeless_report(""));
 }
+
+TEST_CASE("the report does not depend on the number of jobs", "[unit]") {
+  does_not_depend_on_jobs(" --only accuracy,masks,determinism,stability,drawn");
+}
+
+TEST_CASE("the report of all checks does not depend on the number of jobs", "[slow]") { does_not_depend_on_jobs(""); }
 
 TEST_CASE("a budget ends a slow audit in time", "[unit]") {
   auto const ran = attest("audit --budget 2" + kernel("hang"));

@@ -54,12 +54,6 @@ TEST_CASE("under a contract about merges, an audit asks merges and nothing else"
   CHECK(has(explained.err, "merge-f32 is about merges of partial results, and this is attention"));
 }
 
-TEST_CASE("a kernel that answers no attention is asked no draws", "[unit]") {
-  outcome const ran = attest("audit --seed 1" + kernel("refuses"));
-  CHECK(ran.status == 3);
-  CHECK(has(ran.out, "not asked: draws (the kernel answered no call of attention)"));
-}
-
 TEST_CASE("a merge that fails is made small, and its reproducer fails", "[unit]") {
   for (char const* const name :
        {"merge_256_parts", "merge_unshifted", "merge_strides_of_first", "merge_reads_empty_parts"}) {

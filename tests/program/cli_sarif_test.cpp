@@ -134,8 +134,9 @@ TEST_CASE("waived findings are suppressed, and an undecided audit is a warning",
     CHECK(result["level"] == "note");
     CHECK(has(result["suppressions"][0]["justification"], "waived"));
   }
-  CHECK(attest("audit --quick --draws 0 --seed 1 --findings '' --sarif undecided.sarif" + kernel("refuses")).status ==
-        3);
+  CHECK(
+      attest("audit --quick --draws 0 --seed 1 --domain d=64 --findings '' --sarif undecided.sarif" + kernel("refuses"))
+          .status == 3);
   json const undecided = checked("undecided.sarif");
   json const& results = undecided["runs"][0]["results"];
   REQUIRE(results.size() == 1);

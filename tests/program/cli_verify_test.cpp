@@ -158,5 +158,23 @@ TEST_CASE("a recorded answer without the softcap that was asked for is refuted a
   CHECK(has(ran.out, "softcap"));
 }
 
+TEST_CASE("the worst error stands in bounds, in ulps and as it is", "[unit]") {
+  // One key: o = v = 2, and the file says 2.5.
+  write("make.py", R"(import json, struct
+def tensor(at): return {"dtype": "F32", "shape": [1, 1, 1, 1], "data_offsets": [4 * at, 4 * at + 4]}
+text = json.dumps({name: tensor(at) for at, name in enumerate("qkvo")}).encode()
+open("one.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct.pack("<4f", 1, 1, 2, 2.5))
+)");
+  REQUIRE(shell("python3 make.py").status == 0);
+  auto const report = nlohmann::json::parse(attest("verify one.safetensors --json -").out);
+  for (auto const& sum : {report["summary"], report["checks"][0]}) {
+    auto const upper = [&](char const* key) { return std::strtod(sum[key].get<std::string>().c_str(), nullptr); };
+    CHECK(upper("max_error") >= 0x1p-1);  // rounded up
+    CHECK(static_cast<float>(upper("max_error")) == 0x1p-1f);
+    CHECK(static_cast<float>(upper("max_ulp")) == 0x1p+21f);
+  }
+  CHECK(report["findings"][0]["error_in_bounds"] == report["summary"]["max_error_in_bounds"]);
+}
+
 }  // namespace
 }  // namespace attest::tests

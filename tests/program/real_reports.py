@@ -21,7 +21,7 @@ def kinds(kernels):
         "of several classes": (2, 1, ("--only", "empty-rows,masks,poison", *kernel("nan_empty_row"))),
         "crash": (2, 1, ("--only", "masks,bands", *kernel("crash"))),
         "waived": (2, 0, ("--only", "empty-rows,masks", "--waive", "empty-rows,masks", *kernel("nan_empty_row"))),
-        "unanswered": (2, 3, ("--only", "accuracy", *kernel("refuses"))),
+        "unanswered": (2, 3, ("--only", "accuracy", "--domain", "d=64", *kernel("refuses"))),
         "unsupported": (2, 3, ("--only", "masks", "--require-support", "bias")),
         "drawn": (2, 0, ("--only", "drawn", "--draws", "6", "--draw-products", "65536")),
         "draws by name": (2, 0, ("--only", "drawn/5,drawn/6,bands")),

@@ -33,7 +33,7 @@ logs = {
     "refuted": sarif(1, *AUDIT, "--only", "empty-rows,masks,poison", *of("nan_empty_row")),
     "waived": sarif(0, *AUDIT, "--only", "empty-rows,masks", "--waive", "empty-rows,masks", *of("nan_empty_row")),
     "crash": sarif(1, *AUDIT, "--only", "masks,bands", *of("crash")),
-    "undecided": sarif(3, *AUDIT, "--only", "accuracy", *of("refuses")),
+    "undecided": sarif(3, *AUDIT, "--only", "accuracy", "--domain", "d=64", *of("refuses")),
     "two kernels": sarif(1, *AUDIT, "--only", "masks", *of("mean_v"), "--kernel", "builtin"),
 }
 for name, log in logs.items():

@@ -102,7 +102,8 @@ def action(folder: pathlib.Path) -> None:
     assert annotations and len(annotations) <= 10, said
     assert list((folder / "other/findings").glob("*.safetensors"))
 
-    said, outputs, _ = audited(folder, arguments="--quick --only accuracy", kernel=str(kernels / "refuses.so"))
+    said, outputs, _ = audited(folder, arguments="--quick --only accuracy --domain d=64",
+                               kernel=str(kernels / "refuses.so"))
     assert outputs == {"status": "3", "verdict": "undecided"} and "::warning title=attest%3A undecided::" in said, said
 
     said, outputs, _ = audited(folder, arguments="--only nothing", contract="f32")

@@ -70,7 +70,7 @@ TEST_CASE("a kernel without limits is asked a dozen calls", "[unit]") {
   CHECK(of.answers.wrong.empty());
 }
 
-TEST_CASE("a kernel that answers nothing has no smaller domain", "[unit]") {
+TEST_CASE("a kernel that answers nothing has no smaller domain", "[slow]") {
   found_domain const of = found("attest_attention", "refuses");
   CHECK(of.domain.is_everything());
   CHECK(of.answers.answered == 0);
@@ -112,7 +112,7 @@ TEST_CASE("an end by assert() or exit() outside the domain may be a refusal, one
   CHECK(spoilt.answers.failed.empty());
 }
 
-TEST_CASE("domains that are unusual in two axes are found", "[unit]") {
+TEST_CASE("domains that are unusual in two axes are found", "[slow]") {
   auto const [symbol, text] =
       GENERATE(expected{"attest_groups_of_3", "d=96 dv=d n%48 n>=0 n<=384 m>=n m>=96 group=3 causal=none"},
                expected{"attest_narrow_values", "d=64 dv=32 n%32 n>=0 m=n causal=top-left"},
