@@ -27,6 +27,7 @@ def kinds(kernels):
         "draws by name": (2, 0, ("--only", "drawn/5,drawn/6,bands")),
         "stopped": (2, 1, ("--only", "masks,windows", "--fail-fast", *kernel("mean_v"))),
         "of another type": (2, 0, ("--only", "masks", "--contract", "bf16")),
+        "gradients": (2, 0, ("--only", "backward/equal-dp-0,masks")),
         "two kernels": (2, 1, ("--only", "masks", *kernel("mean_v"), "--kernel", "builtin")),
     }
 
