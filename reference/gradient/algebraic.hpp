@@ -173,9 +173,8 @@ constexpr std::optional<fraction> rational_term_of_dV(exact_gradient_row<W, T> c
   return common_ratio(std::move(list), false, d_o.exponent);
 }
 
-/// The row's term of the element without σ and 1/(1 − p), if it is a rational number; nothing where it is none, or
-/// with a softcap may be none.
-/// Requires  the row contributes, its kinds are finite, not local mode
+/// The row's term of the element without σ and 1/(1 − p), as a rational number. Returns nothing if it is irrational;
+/// or, beside a softcap, if it may be. Requires  the row contributes, its kinds are finite, not local mode
 template <unsigned W, class T>
 constexpr std::optional<fraction> rational_term(problem::instance<T> const& p, gradient_inputs<T> const& inputs,
                                                 exact_gradient_row<W, T> const& mine, gradient_index const& at) {

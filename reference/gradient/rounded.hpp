@@ -21,8 +21,8 @@ namespace compiled {
 
 /// Rounds chosen elements, in the order asked. Target and T are element types of problem::any_instance.
 /// Requires  indices inside their shapes; d_o present, and for the mode local o and lse
-/// Ensures   in the modes own and recorded, an element of which at most one row is not rational is decided at some
-///           width, and an element all of whose rows are, always
+/// Ensures   in the modes own and recorded: an element whose rows are all rational is decided; with one other row it
+///           is on no boundary, so that some width would decide
 /// Cost      enclose_gradients at 128 bits, and for elements that are still open exact sums, 256 and 1152 bits
 template <class Target, class T>
 std::vector<rounded_gradient<Target>> round_gradients(problem::instance<T> const& p, gradient_inputs<T> const& inputs,

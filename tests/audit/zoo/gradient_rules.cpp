@@ -5,8 +5,8 @@
 // The calls: 120 small problems of every feature and family of values, and 16 Gaussian ones of 65 queries and keys, as
 // tests have them; all numbers are bf16, so that every rule may ask for them. The rules: the bound of contract f32 with
 // the recorded O and LSE; torch.testing.assert_close with its defaults for f32, f16 and bf16, against the exact
-// gradient; 0.03 and 0.0625 absolute; and FlashAttention's: for each gradient, an error at most twice that of a naive
-// autograd in f32, or in bf16. Calls on which a rule refuses an honest design do not count for it. 1 if the bound
+// gradient; 0.03 and 0.0625 absolute; and FlashAttention's: for each gradient, an error at most twice the error of a
+// naive autograd in f32, or in bf16. Calls on which a rule refuses an honest design do not count for it. 1 if the bound
 // misses a mistake or refutes an honest design, else 0.
 #include <cstdio>
 #include <memory>

@@ -41,17 +41,22 @@ honest_models drawn_models(draw& random) {
   };
   f.format = random.chance(0.3) ? problem::formats::f32_flushed : problem::formats::f32;
   f.flushes = f.format.omega == problem::formats::f32_flushed.omega;
+  if (random.chance(0.2)) f.format.omega = 0x1p-40;  // beside u = 2⁻²⁴ each term of ω shows
   f.eps = 0x1p-22, f.eps_log = 0x1p-22, f.rescales = problem::rescale_count::none;
   f.sink_form = problem::sink_form::term;
   maybe(f.k_qk_base, 5), maybe(f.k_qk_per_d, 2), maybe(f.u_qk, 0x1p-22), maybe(f.fold_q, true), maybe(f.fold_k, true);
   maybe(f.bias_first, true), maybe(f.k_add, 2), maybe(f.g_b, 0x1p-21), maybe(f.e_c, 0x1p-20), maybe(f.a_t, 0x1p-21);
   maybe(f.u_s, 0x1p-9), maybe(f.omega_s, 0x1p-134), maybe(f.u_t, 0x1p-9), maybe(f.k_t, 2);
-  maybe(f.u_p, 0x1p-8), maybe(f.omega_p, 0x1p-20), maybe(f.k_drop, 5), maybe(f.u_rate, 0x1p-20);
+  maybe(f.u_p, 0x1p-8), maybe(f.omega_p, 0x1p-20), maybe(f.k_drop, 5), maybe(f.u_drop, 0x1p-9),
+      maybe(f.u_rate, 0x1p-20);
+  maybe(f.u_out, 0x1p-9), maybe(f.omega_out, 0x1p-40);
   using problem::backward_delta, problem::backward_weights;
   b.weights = static_cast<backward_weights>(random.whole(0, 2));
   b.delta = static_cast<backward_delta>(random.whole(0, 2));
   maybe(b.k_x, 4), maybe(b.c_l, 2), maybe(b.eps, 0x1p-20), maybe(b.u_lse, 0x1p-16), maybe(b.x0, 20.0);
   maybe(b.one_pass, true), maybe(b.same_terms, true);
+  if (b.one_pass && random.chance(0.5))
+    f.returned_weights = problem::returned_weights::rounded, f.omega_p = 0x1p-20, f.omega_out = 0x1p-40;
   maybe(b.u_pd, 0x1p-9), maybe(b.omega_pd, 0x1p-30), maybe(b.k_dp_base, 3), maybe(b.k_dp_per_dv, 2),
       maybe(b.u_dp, 0x1p-22);
   maybe(b.u_dps, 0x1p-9), maybe(b.omega_dps, 0x1p-30), maybe(b.delta_shared, false), maybe(b.delta_first, true);

@@ -138,7 +138,7 @@ TEST_CASE("drawn and climbed inputs come near the bound", "[unit]") {
 
 TEST_CASE("sums of the same terms hold a mean key far from 0 together", "[unit]") {
   draw random(3);
-  // Σ_j dS_j is 0 but for the roundings of Δ, the rounding of l, and that of the row's sum: form (c).
+  // Σ_j dS_j is 0, except for the roundings of Δ and of the row's sum: form (c).
   auto const bound_of = [](gradient_case const& c, honest_models const& models) {
     stored_case<float> const stored(c);
     auto source = std::move(reference::gradient_source<float>::make(*stored.instance, stored.inputs(), models.forward,
