@@ -48,6 +48,7 @@ enum class placement : std::uint8_t {
 
 struct call_request {
   bool want_lse = false, want_weights = false;
+  bool want_shared = true;  ///< dBias and dSink of a backward pass
   std::int32_t threads = 1;
   audit::placement placement = audit::placement::end;
   memory_form memory = {};                  ///< its `unaligned` replaces `placement`

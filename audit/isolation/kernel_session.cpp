@@ -55,10 +55,12 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   asks.lse = asks.lse && lse_.is_supported();
   asks.weights = asks.weights && weights_.is_supported();
   run_result result;
+  bool shared = true;
   /// Is `result` the last word, be it of these outputs?
   auto const ends_with = [&](bool lse, bool weights) -> problem::result<bool> {
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
+                               .want_shared = shared,
                                .threads = threads,
                                .placement = placement,
                                .memory = memory,
@@ -84,6 +86,11 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     return std::move(result);
   };
   auto ended = ends_with(asks.lse, asks.weights);
+  problem_draft const& draft = problem.draft();
+  if (ended && !ended.value() && draft.d_out && (draft.bias || draft.sink)) {  // few kernels give dBias or dSink
+    shared = false;
+    return learned(ends_with(false, false));
+  }
   if (!ended || ended.value() || (!asks.lse && !asks.weights)) return learned(std::move(ended));
   ended = ends_with(false, false);
   bool const has_o = ended && ended.value() && result.report.outcome == call_outcome::succeeded;

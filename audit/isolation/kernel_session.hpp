@@ -28,7 +28,8 @@ class kernel_session {
   };
 
   /// Runs the kernel once, requesting the outputs of requestable(problem, asks) that it supports. If it reports
-  /// UNSUPPORTED, asks for O alone. If it answers that, tries again with one more output.
+  /// UNSUPPORTED, asks for O alone. If it answers that, tries again with one more output. A backward pass that does is
+  /// asked for dQ, dK and dV alone.
   ///
   /// A hang, or an end by SIGKILL, counts if it is seen twice: the first call with such an end is made again, in a new
   /// process, here and in run_together. If it returns then, it is unanswered, and the next such end counts.

@@ -136,6 +136,23 @@ TEST_CASE("bits that vary between equal calls are no fault of hidden keys", "[un
   CHECK(ask(asked, steady).judged.failed > 0);
 }
 
+TEST_CASE("a kernel without dBias is asked for its other gradients beside a bias", "[unit]") {
+  problem_draft draft = two_heads().draft();
+  draft.of = &problem::backward;
+  draft.d_out = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
+  draft.bias = owned_tensor::compact(element_type::f32, {1, 1, 3, 3});
+  audit_case const asked{.check = "backward", .name = "bias", .problem = valid(std::move(draft))};
+  auto kernel = session("no_dbias");
+  case_outputs outputs;
+  auto const found = run_case(asked, kernel, {.claim = find_contract("f32")}, &outputs);
+  REQUIRE(found);
+  CHECK_FALSE(found.value().unsupported);
+  CHECK(found.value().judged.failed == 0);
+  REQUIRE(outputs[0]);
+  CHECK(outputs[0]->dq);
+  CHECK_FALSE(outputs[0]->dbias);
+}
+
 TEST_CASE("an output that a later call changes is a finding", "[unit]") {
   auto wrong = session("writes_earlier_out"), honest = session("naive");
   CHECK(ask(in_groups(1), honest).judged.failed == 0);
