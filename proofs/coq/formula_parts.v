@@ -9,8 +9,9 @@ Proof. reflexivity. Qed.
 Lemma same_kappa m Y : @formula.kappa reals (gamma (c_m m) (u m)) (gamma_x m) Y = kappa m Y.
 Proof. reflexivity. Qed.
 Lemma same_z m E X Y n :
-  @formula.z_of reals E (gamma_x m) X (kappa m Y) (log_loss (eps m)) (log_loss (u_shared m)) (lost m) n = z_of m E X Y n.
-Proof. reflexivity. Qed.
+  @formula.z_of reals E (gamma_x m) X (kappa m Y) (log_loss (eps m)) (log_loss (eps m)) (log_loss (u_shared m)) (lost m) n
+  = z_of m E X Y n.
+Proof. unfold formula.z_of, z_of, formula.one. simpl. ring. Qed.
 Lemma same_share {A} (keys : list A) E T zeta D Lambda j :
   @formula.share reals (pi keys E j) (T j) D (zeta j / Lambda) = share keys E T zeta D Lambda j.
 Proof.

@@ -2,7 +2,8 @@
    has an LSE; merged with the weights exp(L - T), T the largest of them, they are a state again. *)
 From Attest Require Export lemma_6.
 
-Record lse_model := LseModel { k_lse : nat; eps_log : R; omega_log : R; k_F : nat; Omega_F : R }.
+Record lse_model := LseModel { k_lse : nat; eps_log : R; omega_log : R; k_F : nat; Omega_F : R;
+  u_state : R; omega_state : R }.                              (* a state of O in a narrower format; 0 without one *)
 
 Definition logs g x y := exists e n, Rabs e <= eps_log g /\ Rabs n <= omega_log g /\ y = ln x * (1 + e) + n.
 (* M + log^ l. Of its k_lse roundings i may scale M first, where M is the reference of a part. *)
@@ -11,6 +12,7 @@ Definition lse m g (scales : bool) M l L := exists i a y d n, (if scales then (i
   L = (M * (1 + a) + y) * (1 + d) + n.
 Definition divides m g O l o :=
   exists t b, Rabs t <= (1 + u m) ^ k_F g - 1 /\ Rabs b <= Omega_F g /\ o = O / l * (1 + t) + b.
+Definition stores g o s := exists d n, Rabs d <= u_state g /\ Rabs n <= omega_state g /\ s = o * (1 + d) + n.
 
 Record state := State { is_part : bool; top : R; seen : list entry; l_hat : R; O_hat : R }.
 Record input := Input { from : state; log_sum : R; factor_of : R; divided : R }.
@@ -18,7 +20,7 @@ Record input := Input { from : state; log_sum : R; factor_of : R; divided : R }.
 Definition enters m g T i :=
   lse m g (is_part (from i)) (top (from i)) (l_hat (from i)) (log_sum i) /\ log_sum i <= T /\
   (exists x, argument m (log_sum i - T) x /\ exps m x (factor_of i)) /\
-  divides m g (O_hat (from i)) (l_hat (from i)) (divided i).
+  exists o, divides m g (O_hat (from i)) (l_hat (from i)) o /\ stores g o (divided i).
 (* The weight of a key in both sums: l^ of its part cancels. *)
 Definition behind T i e := Entry (of e) (weight e * (factor_of i / l_hat (from i))) (log_sum i - T :: path e).
 

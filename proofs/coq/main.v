@@ -1,5 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 theorem_lse rounding formula_parts.
+From Attest Require backward_weights backward_sums.
 
 Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
@@ -62,3 +63,12 @@ Print Assumptions lemma_8_merges.
 Print Assumptions h0_rounded.
 Print Assumptions h0_added.
 Print Assumptions same_bound.
+Print Assumptions backward_weights.B1_lambda.
+Print Assumptions backward_weights.B1_weight.
+Print Assumptions backward_weights.B1_distance.
+Print Assumptions backward_sums.B4_delta.
+Print Assumptions backward_sums.B5_delta.
+Print Assumptions backward_sums.B6_before_product.
+Print Assumptions backward_sums.B8_dS.
+Print Assumptions backward_sums.B10_dQ.
+Print Assumptions backward_sums.B10_common_factor.

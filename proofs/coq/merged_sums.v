@@ -38,20 +38,35 @@ Proof. induction inputs; constructor; simpl; easy. Qed.
 Lemma products_below inputs : Forall (rescales_below 1) (map (fun i => Product (factor_of i) (divided i)) inputs).
 Proof. induction inputs; constructor; simpl; easy. Qed.
 
+(* What a division, and the rounding of a state, do to an average: Gamma_F and the factor of Delta; Omega_F and omega_state. *)
+Definition growth_F m g := (1 + u m) ^ k_F g * (1 + u_state g).
+Definition lost_F g := Omega_F g * (1 + u_state g) + omega_state g.
+Lemma divided_and_stored m g O l o s : 0 <= u m -> 0 <= u_state g -> divides m g O l o -> stores g o s ->
+  exists t b, Rabs t <= growth_F m g - 1 /\ Rabs b <= lost_F g /\ s = O / l * (1 + t) + b.
+Proof.
+  intros Hu Hs (t & b & Ht & Hb & ->) (d & n & Hd & Hn & ->). exists ((1 + t) * (1 + d) - 1), (b * (1 + d) + n).
+  assert (D : Rabs (1 + d) <= 1 + u_state g) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; lra).
+  split; [|split; [|ring]].
+  - apply (one_more (u_state g) ((1 + u m) ^ k_F g) (1 + t) d); auto; [now apply pow_at_least_1|].
+    replace (1 + t - 1) with t by ring. lra.
+  - unfold lost_F. eapply Rle_trans; [apply Rabs_triang|]. rewrite Rabs_mult. apply Rplus_le_compat; [|easy].
+    apply Rmult_le_compat; auto using Rabs_pos.
+Qed.
+
 Section Merged_sums.
 Context (m : model) (g : lse_model) (r : limits) (G_l G_O a_0 lambda : R) (N : nat).
 
 (* Of each part: Lemma 6 for a run. Of each state: what one merge loses, beside its sum. *)
 Record sums_known := {
-  sums_u : 0 <= u m; sums_omega : 0 <= omega m; sums_F : 0 <= Omega_F g; growth_l : 1 <= G_l; growth_O : 1 <= G_O; lost_0 : 0 <= a_0;
+  sums_u : 0 <= u m; sums_omega : 0 <= omega m; sums_F : 0 <= lost_F g; sums_state : 0 <= u_state g; growth_l : 1 <= G_l; growth_O : 1 <= G_O; lost_0 : 0 <= a_0;
   parts_sums : forall s, part_known r s -> Rabs (l_hat s - sum_W s) <= (G_l - 1) * sum_W s /\
     Rabs (O_hat s - sum_Wv s) <= (G_O - 1) * sum_abs s + a_0 * sum_W s;
   states_weigh : forall s, state_known r s -> 0 < l_hat s /\ (forall e, In e (seen s) -> 0 <= weight e) /\ most_lost r <= lambda * sum_W s;
   lambda_0 : 0 <= lambda }.
 
 Definition grown_l n a := (1 + u m) ^ a * (G_l + INR n * lambda).
-Definition grown_O n a := (1 + u m) ^ (a + n * (k_F g + 1)) * G_O.
-Definition lost_O n a := (1 + u m) ^ (a + n * (k_F g + 1)) * (a_0 + INR n * (Omega_F g * (G_l + INR N * lambda) + lambda)).
+Definition grown_O n a := (1 + u m) ^ (a + n) * growth_F m g ^ n * G_O.
+Definition lost_O n a := (1 + u m) ^ (a + n) * growth_F m g ^ n * (a_0 + INR n * (lost_F g * (G_l + INR N * lambda) + lambda)).
 
 Theorem merged_sums n a s : sums_known -> merged m g r n a s -> (n <= N)%nat ->
   Rabs (l_hat s - sum_W s) <= (grown_l n a - 1) * sum_W s /\
@@ -59,10 +74,12 @@ Theorem merged_sums n a s : sums_known -> merged m g r n a s -> (n <= N)%nat ->
 Proof.
   intros K H. pose proof (sums_u K) as Hu. pose proof (sums_omega K) as Hw. pose proof (sums_F K) as HF. pose proof (growth_l K) as Gl.
   pose proof (growth_O K) as GO. pose proof (lost_0 K) as A0. pose proof (lambda_0 K) as La0.
-  assert (P1 : forall k, 1 <= (1 + u m) ^ k) by (intros; now apply pow_at_least_1).
+  pose proof (sums_state K) as Hs. assert (P1 : forall k, 1 <= (1 + u m) ^ k) by (intros; now apply pow_at_least_1).
+  assert (F1 : 1 <= growth_F m g) by (unfold growth_F; specialize (P1 (k_F g)); nra).
+  assert (FP : forall k, 1 <= growth_F m g ^ k) by (intros; now apply pow_R1_Rle).
   assert (Le : forall x z, (x <= z)%nat -> (1 + u m) ^ x <= (1 + u m) ^ z) by (intros; apply Rle_pow; [lra|easy]).
   induction H as [h p M l O s H EM Cl CO Pk Sk|n a inputs T tl tO l O s Hm IH He Hx J1 J2 C1 C2 L1 L2 Sk|n a n' a' s Hm IH Ln La]; intros HN.
-  - unfold grown_l, grown_O, lost_O. simpl ((1 + u m) ^ _). simpl (INR 0). rewrite !Rmult_0_l, !Rplus_0_r, !Rmult_1_l. now apply (parts_sums K).
+  - unfold grown_l, grown_O, lost_O. simpl (_ ^ _). simpl (INR 0). rewrite !Rmult_0_l, !Rplus_0_r, !Rmult_1_l. now apply (parts_sums K).
   - assert (HN' : (n <= N)%nat) by lia.
     assert (Sk' : forall i, In i inputs -> 0 < l_hat (from i) /\ (forall e, In e (seen (from i)) -> 0 <= weight e)).
     { intros i Ii. destruct (states_weigh K _ (state_is_known _ _ _ _ _ _ (Hm i Ii))) as (P & Wp & _). auto. }
@@ -111,18 +128,18 @@ Proof.
       { unfold grown_l, Gn, grown_l. rewrite pow_add, S_INR. fold H1. assert (1 * 1 <= H1 * (1 + u m) ^ a) by (apply Rmult_le_compat; try lra; apply P1).
         assert (1 * lambda <= H1 * (1 + u m) ^ a * lambda) by (apply Rmult_le_compat_r; lra). lra. }
       assert ((H1 * Gn + lambda - 1) * W <= (grown_l (S n) (h + a) - 1) * W) by (apply Rmult_le_compat_r; lra). lra.
-    + set (F := (1 + u m) ^ k_F g). set (Q := (1 + u m) ^ (h + 1)). assert (F1 : 1 <= F) by apply P1. assert (Q1 : 1 <= Q) by apply P1.
+    + set (F := growth_F m g) in *. set (Q := (1 + u m) ^ (h + 1)). assert (Q1 : 1 <= Q) by apply P1.
       set (O_of := fun i => q i * (Go * sum_abs (from i) + ao * sum_W (from i))).
       (* one part: its average times its factor *)
-      assert (Each : forall i, In i inputs -> Rabs (factor_of i * divided i) <= F * O_of i + Omega_F g * factor_of i /\
-        Rabs (factor_of i * divided i - q i * sum_Wv (from i)) <= F * O_of i - q i * sum_abs (from i) + Omega_F g * factor_of i).
-      { intros i Ii. destruct (He i Ii) as (_ & _ & _ & (t & b & Ht & Hb & ->)). destruct (Sk' i Ii) as (Lp & _). destruct (IH i Ii HN') as (_ & B).
+      assert (Each : forall i, In i inputs -> Rabs (factor_of i * divided i) <= F * O_of i + lost_F g * factor_of i /\
+        Rabs (factor_of i * divided i - q i * sum_Wv (from i)) <= F * O_of i - q i * sum_abs (from i) + lost_F g * factor_of i).
+      { intros i Ii. destruct (He i Ii) as (_ & _ & _ & (o & Dv & St)). destruct (divided_and_stored m g _ _ _ _ Hu Hs Dv St) as (t & b & Ht & Hb & ->). destruct (Sk' i Ii) as (Lp & _). destruct (IH i Ii HN') as (_ & B).
         destruct (W0 i Ii) as (Wi & Ai & Vi). specialize (q0 i Ii). specialize (c0 i Ii).
         assert (Oi : Rabs (O_hat (from i)) <= Go * sum_abs (from i) + ao * sum_W (from i)).
         { replace (O_hat (from i)) with ((O_hat (from i) - sum_Wv (from i)) + sum_Wv (from i)) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra. }
         assert (Ox : q i * Rabs (O_hat (from i)) <= O_of i) by (now apply Rmult_le_compat_l).
-        assert (T1 : Rabs (1 + t) <= F) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; unfold F; lra).
-        assert (Cb : Rabs (factor_of i * b) <= Omega_F g * factor_of i) by (rewrite Rabs_mult, (Rabs_pos_eq (factor_of i)), Rmult_comm by easy; now apply Rmult_le_compat_r).
+        assert (T1 : Rabs (1 + t) <= F) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; fold F in Ht; lra).
+        assert (Cb : Rabs (factor_of i * b) <= lost_F g * factor_of i) by (rewrite Rabs_mult, (Rabs_pos_eq (factor_of i)), Rmult_comm by easy; now apply Rmult_le_compat_r).
         assert (Eq : factor_of i * (O_hat (from i) / l_hat (from i) * (1 + t) + b) = q i * O_hat (from i) * (1 + t) + factor_of i * b) by (unfold q; field; lra).
         rewrite Eq. split.
         - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. rewrite !Rabs_mult, (Rabs_pos_eq (q i)), Rmult_comm by easy.
@@ -137,57 +154,60 @@ Proof.
           unfold O_of in *. lra. }
       assert (SO : total O_of inputs = Go * A + ao * W).
       { unfold O_of. rewrite SW, SA, <- !total_times, <- total_plus. apply total_same. intros. ring. }
-      assert (D1 : Rabs (O - total (fun i => factor_of i * divided i) inputs) <= (Q - 1) * (F * (Go * A + ao * W) + Omega_F g * cs) + lambda * W).
+      assert (D1 : Rabs (O - total (fun i => factor_of i * divided i) inputs) <= (Q - 1) * (F * (Go * A + ao * W) + lost_F g * cs) + lambda * W).
       { pose proof (few_terms m (map (fun i => Leaf (factor_of i) (divided i) 1) inputs) _ tO O Hu Hw (flat_leaves_O inputs) J2 (products_below inputs) C2) as B.
         rewrite !total_map in B. unfold size in B; simpl in B. eapply Rle_trans; [exact B|]. apply Rplus_le_compat; [|lra].
         rewrite <- SO. unfold cs. rewrite <- !total_times, <- total_plus, <- total_times. apply total_below. intros i Ii. destruct (Each i Ii) as (E1 & _).
         rewrite Rmult_comm. apply Rmult_le_compat; auto using Rabs_pos.
         - specialize (P1 (height tO + 1)%nat). lra.
         - apply Rplus_le_compat_r, Le. unfold h. lia. }
-      assert (D2 : Rabs (total (fun i => factor_of i * divided i) inputs - sum_Wv s) <= F * (Go * A + ao * W) - A + Omega_F g * cs).
+      assert (D2 : Rabs (total (fun i => factor_of i * divided i) inputs - sum_Wv s) <= F * (Go * A + ao * W) - A + lost_F g * cs).
       { rewrite SV. replace (total (fun i => factor_of i * divided i) inputs - total (fun i => q i * sum_Wv (from i)) inputs)
           with (total (fun i => factor_of i * divided i - q i * sum_Wv (from i)) inputs).
-        - eapply Rle_trans; [apply total_abs|]. apply Rle_trans with (total (fun i => F * O_of i + -1 * (q i * sum_abs (from i)) + Omega_F g * factor_of i) inputs).
+        - eapply Rle_trans; [apply total_abs|]. apply Rle_trans with (total (fun i => F * O_of i + -1 * (q i * sum_abs (from i)) + lost_F g * factor_of i) inputs).
           + apply total_below. intros i Ii. destruct (Each i Ii). lra.
           + rewrite !total_plus, !total_times, SO. change (fun i => O_of i) with O_of. rewrite SA. change (fun a => factor_of a) with factor_of. fold cs. lra.
         - rewrite (total_same _ (fun i => factor_of i * divided i + -1 * (q i * sum_Wv (from i)))) by (intros; ring). rewrite total_plus, total_times. ring. }
       simpl (O_hat s). replace (O - sum_Wv s) with ((O - total (fun i => factor_of i * divided i) inputs) + (total (fun i => factor_of i * divided i) inputs - sum_Wv s)) by ring.
       eapply Rle_trans; [apply Rabs_triang|].
       assert (EG : grown_O (S n) (h + a) = Q * F * Go).
-      { unfold grown_O, Go, grown_O, Q, F. replace (h + a + S n * (k_F g + 1))%nat with ((h + 1) + k_F g + (a + n * (k_F g + 1)))%nat by lia. rewrite !pow_add. ring. }
-      set (P := (1 + u m) ^ (a + n * (k_F g + 1))). set (beta := Omega_F g * (G_l + INR N * lambda) + lambda).
+      { unfold grown_O, Go, grown_O, Q. fold F. replace (h + a + S n)%nat with ((h + 1) + (a + n))%nat by lia. rewrite (pow_add _ (h + 1)). simpl (F ^ S n). ring. }
+      set (P := (1 + u m) ^ (a + n) * F ^ n). set (beta := lost_F g * (G_l + INR N * lambda) + lambda).
       assert (EL : lost_O (S n) (h + a) = Q * F * ao + Q * F * P * beta).
-      { unfold lost_O, ao, lost_O, Q, F. replace (h + a + S n * (k_F g + 1))%nat with ((h + 1) + k_F g + (a + n * (k_F g + 1)))%nat by lia.
-        rewrite !pow_add, S_INR. unfold P, beta. rewrite !pow_add. ring. }
-      assert (QF : 1 <= Q * F) by (apply Rle_trans with (1 * 1); [lra|apply Rmult_le_compat; lra]). assert (Pp : 1 <= P) by apply P1.
+      { unfold lost_O, ao, lost_O, Q. fold F. replace (h + a + S n)%nat with ((h + 1) + (a + n))%nat by lia.
+        rewrite (pow_add _ (h + 1)), S_INR. simpl (F ^ S n). unfold P, beta. ring. }
+      assert (QF : 1 <= Q * F) by (apply Rle_trans with (1 * 1); [lra|apply Rmult_le_compat; lra]). assert (Pp : 1 <= P) by (apply Rle_trans with (1 * 1); [lra|apply Rmult_le_compat; try lra; auto]).
       assert (N0 : 0 <= INR n * lambda <= INR N * lambda) by (split; [apply Rmult_le_pos; auto using pos_INR|apply Rmult_le_compat_r; [easy|now apply le_INR]]).
       assert (GnP : Gn <= P * (G_l + INR N * lambda)).
-      { unfold Gn, grown_l. apply Rmult_le_compat; [specialize (P1 a); lra|lra|apply Le; lia|lra]. }
-      assert (Sl : Q * (Omega_F g * Gn) + lambda <= Q * F * P * beta).
-      { unfold beta. assert (Omega_F g * Gn <= Omega_F g * (P * (G_l + INR N * lambda))) by now apply Rmult_le_compat_l.
-        assert (Z0 : 0 <= Omega_F g * (P * (G_l + INR N * lambda))) by (apply Rmult_le_pos; [easy|]; apply Rmult_le_pos; lra).
-        assert (Q * (Omega_F g * Gn) <= Q * F * (Omega_F g * (P * (G_l + INR N * lambda)))).
+      { unfold Gn, grown_l. apply Rmult_le_compat; [specialize (P1 a); lra|lra| |lra]. rewrite <- (Rmult_1_r ((1 + u m) ^ a)).
+        apply Rmult_le_compat; [specialize (P1 a); lra|lra|apply Le; lia|apply FP]. }
+      assert (Sl : Q * (lost_F g * Gn) + lambda <= Q * F * P * beta).
+      { unfold beta. assert (lost_F g * Gn <= lost_F g * (P * (G_l + INR N * lambda))) by now apply Rmult_le_compat_l.
+        assert (Z0 : 0 <= lost_F g * (P * (G_l + INR N * lambda))) by (apply Rmult_le_pos; [easy|]; apply Rmult_le_pos; lra).
+        assert (Q * (lost_F g * Gn) <= Q * F * (lost_F g * (P * (G_l + INR N * lambda)))).
         { apply Rmult_le_compat; try lra; [apply Rmult_le_pos; lra|]. rewrite <- (Rmult_1_r Q) at 1. apply Rmult_le_compat_l; lra. }
         assert (1 * lambda <= Q * F * P * lambda).
         { apply Rmult_le_compat_r; [easy|]. rewrite <- (Rmult_1_r 1). apply Rmult_le_compat; lra. } lra. }
       rewrite EG, EL. destruct A00 as (W00 & A00).
-      assert (Omega_F g * cs <= Omega_F g * (Gn * W)) by now apply Rmult_le_compat_l.
-      assert (Q * (Omega_F g * cs) <= Q * (Omega_F g * (Gn * W))) by (apply Rmult_le_compat_l; lra).
-      assert ((Q * (Omega_F g * Gn) + lambda) * W <= Q * F * P * beta * W) by now apply Rmult_le_compat_r.
+      assert (lost_F g * cs <= lost_F g * (Gn * W)) by now apply Rmult_le_compat_l.
+      assert (Q * (lost_F g * cs) <= Q * (lost_F g * (Gn * W))) by (apply Rmult_le_compat_l; lra).
+      assert ((Q * (lost_F g * Gn) + lambda) * W <= Q * F * P * beta * W) by now apply Rmult_le_compat_r.
       lra.
   - destruct (IH ltac:(lia)) as (B1 & B2). destruct (states_weigh K s (state_is_known _ _ _ _ _ _ Hm)) as (_ & Wp & _).
     assert (W00 : 0 <= sum_W s) by now apply total_pos. assert (A00 : 0 <= sum_abs s) by (apply total_pos; intros; apply Rmult_le_pos; auto using Rabs_pos).
     assert (I0 : 0 <= INR n <= INR n') by (split; [apply pos_INR|now apply le_INR]).
-    assert (E : (a + n * (k_F g + 1) <= a' + n' * (k_F g + 1))%nat) by nia. apply Le in E as EP. apply Le in La as LP.
+    assert (EP : (1 + u m) ^ (a + n) * growth_F m g ^ n <= (1 + u m) ^ (a' + n') * growth_F m g ^ n').
+    { apply Rmult_le_compat; [specialize (P1 (a + n)%nat); lra|specialize (FP n); lra|apply Le; lia|now apply Rle_pow]. }
+    apply Le in La as LP.
     assert (Gg : grown_l n a <= grown_l n' a').
     { unfold grown_l. assert (INR n * lambda <= INR n' * lambda) by (apply Rmult_le_compat_r; lra).
       assert (0 <= INR n * lambda) by (apply Rmult_le_pos; lra). apply Rmult_le_compat; try lra. specialize (P1 a). lra. }
     assert (Og : grown_O n a <= grown_O n' a') by (unfold grown_O; apply Rmult_le_compat_r; lra).
     assert (Lg : lost_O n a <= lost_O n' a').
-    { unfold lost_O. set (beta := Omega_F g * (G_l + INR N * lambda) + lambda). assert (0 <= beta).
-      { unfold beta. assert (0 <= INR N * lambda) by (apply Rmult_le_pos; auto using pos_INR). assert (0 <= Omega_F g * (G_l + INR N * lambda)) by (apply Rmult_le_pos; lra). lra. }
+    { unfold lost_O. set (beta := lost_F g * (G_l + INR N * lambda) + lambda). assert (0 <= beta).
+      { unfold beta. assert (0 <= INR N * lambda) by (apply Rmult_le_pos; auto using pos_INR). assert (0 <= lost_F g * (G_l + INR N * lambda)) by (apply Rmult_le_pos; lra). lra. }
       assert (INR n * beta <= INR n' * beta) by (apply Rmult_le_compat_r; lra). assert (0 <= INR n * beta) by (apply Rmult_le_pos; lra).
-      apply Rmult_le_compat; try lra. specialize (P1 (a + n * (k_F g + 1))%nat). lra. }
+      apply Rmult_le_compat; try lra. specialize (P1 (a + n)%nat). specialize (FP n). nra. }
     split; [eapply Rle_trans; [exact B1|]; apply Rmult_le_compat_r; lra|]. eapply Rle_trans; [exact B2|].
     apply Rplus_le_compat; apply Rmult_le_compat_r; lra.
 Qed.

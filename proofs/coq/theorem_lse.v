@@ -56,7 +56,10 @@ Proof.
   intros K S R H HN G1 Ht Hb ->. pose proof (merged_weights K H R) as Wk. destruct (merged_sums m g r G_l G_O a_0 lambda N n a s S H HN) as (Dl & DO).
   pose proof (sum_positive _ _ _ _ _ _ _ _ Wk) as Sp. fold (sum_W s) in Sp.
   assert (GO1 : 0 <= grown_O m g G_O n a - 1).
-  { pose proof (growth_O _ _ _ _ _ _ _ S). pose proof (pow_at_least_1 (a + n * (k_F g + 1)) (u m) (sums_u _ _ _ _ _ _ _ S)). unfold grown_O. nra. }
+  { pose proof (growth_O _ _ _ _ _ _ _ S). pose proof (sums_u _ _ _ _ _ _ _ S) as Hu. pose proof (sums_state _ _ _ _ _ _ _ S).
+    pose proof (pow_at_least_1 (a + n) (u m) Hu) as P1. pose proof (pow_at_least_1 (k_F g) (u m) Hu).
+    assert (F1 : 1 <= growth_F m g) by (unfold growth_F; nra). pose proof (pow_R1_Rle (growth_F m g) n F1). unfold grown_O.
+    assert (1 * 1 <= (1 + u m) ^ (a + n) * growth_F m g ^ n) by (apply Rmult_le_compat; lra). nra. }
   apply (bound_of_weights (seen s) weight of_exact T zeta counted D (sum_W s) Wk v (l_hat s) (O_hat s) th beta Gamma_L Phi GF Om); auto.
   fold (sum_Wv s) (sum_W s). eapply Rle_trans; [exact DO|]. unfold Phi. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r.
   rewrite Rmult_assoc. apply Rmult_le_compat_l; [easy|].

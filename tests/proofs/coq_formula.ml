@@ -1,7 +1,8 @@
 (* Evaluates proofs/coq/formula.v, extracted, on the rows of coq_formula_test.py.
 
    A row is words: five lists (numbers, counts, flags, numbers, keys of eight numbers), then the columns. A list begins
-   with its length. A number m*2^e is two words, m in binary and e in decimal. An answer is a line of such numbers. *)
+   with its length. A number m*2^e is two words, m in binary and e in decimal. An answer is two lines of such numbers: from
+   below and from above. *)
 open Formula
 
 let word () = match Scanf.scanf " %s" Fun.id with "" -> raise End_of_file | text -> text
@@ -40,8 +41,10 @@ let () =
       let fs = list number in
       let ks = list (fun () -> list number) in
       let columns = list (fun () -> let y = list number in let mid = number () in ((y, mid), number ())) in
-      let ((scope, terms), weights), bounds = evaluated_lists ns cs bs fs ks columns in
-      let numbers = terms @ weights @ List.concat_map (fun (low, high) -> [ low; high ]) bounds in
-      print_endline (String.concat " " ((if scope then "1" else "0") :: List.map written numbers))
+      List.iter
+        (fun up ->
+          let ((scope, terms), weights), bounds = evaluated_lists ns cs bs fs ks columns up in
+          print_endline (String.concat " " ((if scope then "1" else "0") :: List.map written (terms @ weights @ bounds))))
+        [ false; true ]
     done
   with End_of_file -> ()

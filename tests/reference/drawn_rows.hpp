@@ -176,11 +176,9 @@ inline kernel_model random_model(generator& random) {
 inline kernel_model tied_model(generator& random) {
   using namespace problem;
   kernel_model m = random_model(random);
-  m.merge = split_merge::raw, m.normalise = normaliser::sum, m.order = key_order::any;
-  m.unchanged_rescale = unchanged_rescale::exact, m.merges = 0, m.parts_are_keys = false, m.fold_k = false;
+  m.merge = split_merge::raw, m.order = key_order::any, m.parts_are_keys = false;
+  if (m.normalise == normaliser::lse) m.normalise = random.one_of({normaliser::sum, normaliser::first_pass});
   m.x0 = infinity, m.s_limit = infinity, m.splits = random.chance(0.5) ? 1 : static_cast<int>(random.whole(2, 8));
-  if (m.splits > 1) m.tau = 0;
-  m.eps_rescale = 0, m.l_height_divisor = 0, m.omega_log = 0;
   return m;
 }
 
