@@ -54,6 +54,12 @@ diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, c
 
 void keep_answer_of(std::string_view mistake, std::string& sentence) {
   hypothesis const* const named = find_hypothesis(mistake);
+  constexpr std::string_view fits = " fits one mistake: ";
+  if (std::size_t const at = sentence.find(fits); named && at != std::string::npos) {
+    std::size_t const begin = sentence.rfind(';', at), said = at + fits.size(),
+                      end = std::min(sentence.find(';', said), sentence.size());
+    if (sentence.substr(said, end - said) != named->sentence) sentence.erase(begin, end - begin);
+  }
   if (!named || !named->plain) return;
   std::string_view const own = named->plain->answer;
   for (std::string_view const verb : {"; it equals ", " outputs of its row equal "}) {

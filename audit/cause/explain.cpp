@@ -48,7 +48,7 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
 /// "; the whole dq fits one mistake: …"
 void call_explainer::explain_gradient(violation& wrong, output_kind kind) {
   auto const [at, fresh] = gradient_mistakes_.try_emplace(kind);
-  if (fresh) at->second = gradient_mistake(problem_, outputs_, claim_, kind);
+  if (fresh) at->second = gradient_mistake(problem_, outputs_, claim_, wrong);
   if (!at->second.empty())
     wrong.sentence += fmt::format("; the whole {} fits one mistake: {}", name_of(kind), at->second);
 }

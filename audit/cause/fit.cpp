@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "audit/cause/gradient_fit.hpp"
+#include "audit/cause/hypotheses/passes.hpp"
 #include "audit/judge/by_law.hpp"
 
 namespace attest::audit {
@@ -58,11 +60,18 @@ fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wron
 void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                         std::vector<row_index> rows) {
   judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
-  calls.push_back({of_rank_4(problem, outputs, claim), std::move(rows), std::move(found.violations)});
+  bool const is_pass = problem.draft().d_out.has_value();
+  calls.push_back({is_pass ? answered_call{problem, outputs, claim} : of_rank_4(problem, outputs, claim),
+                   std::move(rows), std::move(found.violations)});
 }
 
 bool answered_case::is_wrong() const {
   return std::ranges::any_of(calls, [](judged_call const& call) { return !call.wrong.empty(); });
+}
+
+bool concerns(hypothesis const& tried, answered_call const& call) {
+  if (call.problem.draft().d_out) return can_be_supposed(call.problem) && !supposed_passes(tried, call).empty();
+  return !tried.of_gradients && !tried.suppose(call, nullptr).empty();
 }
 
 fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst) {
@@ -70,6 +79,16 @@ fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst)
   double largest = 0;
   answered_call const* before = nullptr;
   for (answered_case::judged_call const& each : answers.calls) {
+    if (each.call.problem.draft().d_out) {
+      fit const is = fit_of_pass(tried, each.call, each.wrong, largest);
+      if (is == fit::refuted) return is;
+      concerned |= is != fit::unconcerned, open |= is == fit::open;
+      continue;
+    }
+    if (tried.of_gradients) {
+      if (!each.wrong.empty()) return fit::refuted;
+      continue;
+    }
     auto const supposed = tried.suppose(each.call, before);
     before = &each.call;
     if (supposed.empty() && !each.wrong.empty()) return fit::refuted;

@@ -39,6 +39,9 @@ enum class fit : std::uint8_t {
 /// rows, in units of the bound that the hypothesis allows.
 fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst = nullptr);
 
+/// Does the hypothesis say anything of this call?
+bool concerns(hypothesis const& tried, answered_call const& call);
+
 /// Is the wrong row right in one of the supposed calls, and wrong in none? `worst` becomes the largest error in it, as
 /// above.
 fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst);

@@ -11,15 +11,18 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/cause/diagnosis.hpp"
+#include "audit/cause/gradient_rows.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/judge/cross_call.hpp"
+#include "audit/judge/forward_answers.hpp"
 #include "audit/judge/hidden_keys.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/multiplications.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
 
 namespace attest::audit {
 namespace {
@@ -27,10 +30,14 @@ namespace {
 using clock = std::chrono::steady_clock;
 
 /// Larger problems, and further cases that pass, would cost more than they explain.
-constexpr double most_tried_products = 0x1p28;
+constexpr double most_tried_products = 0x1p28, most_tried_products_backward = 0x1p22;
 constexpr std::size_t most_passing_made = 400;
 
-bool is_tried(owned_problem const& problem) { return multiplications(problem.size()) <= most_tried_products; }
+bool is_tried(owned_problem const& problem) {
+  // The judge of a gradient asks all of it.
+  double const most = problem.draft().d_out ? most_tried_products_backward : most_tried_products;
+  return multiplications(problem.size()) <= most;
+}
 
 call_event event_of(promise which) {
   switch (which) {
@@ -65,9 +72,10 @@ answered_case answers_of(audit_case const& of, case_outputs const& outputs, cont
   answered_case answers;
   for (std::size_t const call : order_of_calls(of)) {
     if (!outputs[call] || leaves_outputs_open(of.call(call), claim)) continue;
-    owned_outputs answered = *outputs[call];  // the hypotheses are about attention
+    owned_outputs answered = *outputs[call];
+    bool const is_pass = of.call(call).draft().d_out.has_value();  // its O and LSE are answers of attention
     for (output_kind const kind : output_kinds)
-      if (problem::is_gradient(kind)) answered.of(kind).reset();
+      if (problem::is_gradient(kind) != is_pass) answered.of(kind).reset();
     if (answered.empty()) continue;
     bool const sampled = of.call(call).size() == of.problem.size();
     answers.add(of.call(call), answered, claim, sampled ? of.rows : std::vector<row_index>());
@@ -97,8 +105,10 @@ class asking {
   }
 
   std::optional<answered_case> answers(searched_case const& which) {
-    auto const made = plan_.make(which.check, which.name, limits_);
-    if (!made || !is_tried(made->problem) || made->problem.draft().d_out || !kernel_.session()) return std::nullopt;
+    auto made = plan_.make(which.check, which.name, limits_);
+    if (!made || !is_tried(made->problem) || !kernel_.session()) return std::nullopt;
+    bool const hands = !made->problem.draft().of->handed.empty() && kernel_.session()->reads_forward();
+    if (hands) made = with_forward(*std::move(made));
     std::set<call_event> events;
     case_outputs outputs(made->further.size() + 1);
     for (std::size_t const call : order_of_calls(*made)) {
@@ -109,6 +119,7 @@ class asking {
       note_events(ran.value().report, events);
       if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
     }
+    if (hands && !kernel_.session()->reads_forward()) return answers(which);  // O and LSE are its own
     answered_case answers = answers_of(*made, outputs, contract_under(*options_.claim, made->problem));
     answers.events.merge(events);
     return answers;
@@ -123,22 +134,40 @@ class asking {
       keep_to(limits_.domain, form);
       shapes.push_back(form.size);
     }
-    return read_arithmetic(options_.claim->type, shapes,
-                           [&](owned_problem const& problem) -> std::optional<owned_outputs> {
-                             if (late() || !kernel_.session()) return std::nullopt;
-                             auto ran = kernel_.session()->run(problem, 0, placement::end);
-                             if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
-                             return std::move(ran.value().outputs);
-                           });
+    problem_asker const ask = [&](owned_problem const& problem) -> std::optional<owned_outputs> {
+      if (late() || !kernel_.session()) return std::nullopt;
+      auto ran = kernel_.session()->run(problem, 0, placement::end);
+      if (!ran || ran.value().report.outcome != call_outcome::succeeded) return std::nullopt;
+      return std::move(ran.value().outputs);
+    };
+    seen_arithmetic seen = read_arithmetic(options_.claim->type, shapes, ask);
+    seen.merge(of_gradients(ask));
+    return seen;
+  }
+
+  /// What a backward pass of chosen numbers shows, in a small call of its domain with a scale that is a power of two.
+  seen_arithmetic of_gradients(problem_asker const& ask) const {
+    std::vector<problem::sizes> shapes;
+    for (auto const& [heads, n, m, d] : {std::array<std::int64_t, 4>{4, 16, 32, 16}, {4, 64, 64, 64}}) {
+      call_form form;
+      form.size = {.b = 1, .hq = heads, .hk = heads, .n = n, .m = m, .d = d, .dv = d};
+      keep_to(limits_.domain, form);
+      if (form.size.hq == form.size.hk && (form.size.d == 16 || form.size.d == 64)) shapes.push_back(form.size);
+    }
+    return read_gradient_arithmetic(options_.claim->type, shapes, ask);
   }
 
   bool concerns(searched_case const& which, hypothesis const& tried) {
     auto const made = plan_.make(which.check, which.name, limits_);
     if (!made || !is_tried(made->problem)) return false;
     // Some hypotheses change outputs.
-    answered_call const call =
-        of_rank_4(made->problem, zero_outputs(made->problem), contract_under(*options_.claim, made->problem));
-    return !tried.suppose(call, nullptr).empty();
+    contract const claim = contract_under(*options_.claim, made->problem);
+    if (!made->problem.draft().d_out)
+      return audit::concerns(tried, of_rank_4(made->problem, zero_outputs(made->problem), claim));
+    answered_call pass{made->problem, {}, claim};
+    for (output_kind const kind : output_kinds)
+      if (problem::is_gradient(kind)) pass.outputs.of(kind) = zero_gradient(made->problem, kind);
+    return audit::concerns(tried, pass);
   }
 
  private:

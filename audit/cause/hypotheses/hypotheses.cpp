@@ -24,6 +24,10 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_rescaling(table);
     add_hypotheses_of_exponentials(table);
     add_hypotheses_of_precision(table);
+    add_hypotheses_of_deltas(table);
+    add_hypotheses_of_loops(table);
+    add_hypotheses_of_half_passes(table);
+    add_hypotheses_of_gradient_precision(table);
     return table;
   }();
   return all;

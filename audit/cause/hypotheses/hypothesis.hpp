@@ -9,6 +9,7 @@
 
 #include "audit/cases/bug_class.hpp"
 #include "audit/contract/contract.hpp"
+#include "audit/judge/judge_gradients.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -19,7 +20,9 @@ struct answered_call {
   owned_problem problem;
   owned_outputs outputs;
   contract claim;
-  std::optional<owned_problem> given{};  ///< the problem as it was stated, where its rows are packed or paged
+  std::optional<owned_problem> given{};    ///< the problem as it was stated, where its rows are packed or paged
+  formed_from from = formed_from::inputs;  ///< of gradients: what they are judged as a function of
+  bool open = false;                       ///< of gradients: the hypothesis says nothing of these
 };
 
 /// The call with a problem and outputs of rank 4, whatever the rank of the caller; in slots, if it was packed or paged.
@@ -66,6 +69,7 @@ struct hypothesis {
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
   std::vector<std::string> accepted{};  ///< of a convention: the words of --accept that make it no mistake
+  bool of_gradients = false;            ///< a mistake of the backward pass alone
 };
 
 /// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before
@@ -95,5 +99,9 @@ void add_hypotheses_of_rescaling(hypothesis_list& to);     ///< weights and sums
 void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
 void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials that end
 void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem
+void add_hypotheses_of_deltas(hypothesis_list& to);        ///< gradients: factors, delta, LSE, the softcap's slope
+void add_hypotheses_of_gradient_precision(hypothesis_list& to);
+void add_hypotheses_of_loops(hypothesis_list& to);        ///< gradients: pairs that one loop takes; sums; empty rows
+void add_hypotheses_of_half_passes(hypothesis_list& to);  ///< gradients: plain mistakes of one loop; after all others
 
 }  // namespace attest::audit

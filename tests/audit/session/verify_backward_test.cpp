@@ -113,7 +113,7 @@ TEST_CASE("the errors of the O that was handed over count, and no others", "[uni
 TEST_CASE("a gradient that fits one mistake as a whole says so", "[unit]") {
   CHECK(first_fault([](tensors_of& pass) {
           pass["dq"].values[0] = 0.5;
-        }).second.ends_with("fits one mistake: it is not multiplied by the scale"));
+        }).second.ends_with("fits one mistake: dQ is not multiplied by the scale"));
   CHECK(first_fault([](tensors_of& pass) {
           pass["dbias"].values = {0.5, 0};
         }).second.ends_with("fits one mistake: dS is P*dP, without delta"));

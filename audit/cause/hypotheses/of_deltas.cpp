@@ -1,0 +1,270 @@
+// Hypotheses about gradients: factors and signs, Δ, the LSE, dP, and the derivative of the softcap.
+#include <cmath>
+#include <numbers>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/passes.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
+
+namespace attest::audit {
+namespace {
+
+double one_over_sigma(owned_problem const& p) { return 1 / sigma_of(p); }
+/// The gradients lack the factor σ. Where σ is 0, the problem has the scale 1 and a bias that keeps the scores.
+supposition unscaled(gradient_kinds which) {
+  return
+      [which, times = gradients_times(which, one_over_sigma)](answered_call const& call, answered_call const* before) {
+        if (sigma_of(call.problem) != 0) return times(call, before);
+        return gradients_of(which, [](problem_draft& p) {
+          if (p.softcap > 0) return false;
+          owned_problem const whole = owned_problem::of_valid(p);
+          problem_draft bare = p;
+          bare.scale = 1, bare.bias.reset();
+          owned_problem const unbiased = owned_problem::of_valid(std::move(bare));
+          score_table const products(unbiased);
+          p.scale = 1;
+          set_bias(p, whole.size(),
+                   [&](auto b, auto h, auto i, auto j) { return bias_of(whole, b, h, i, j) - products(b, h, i, j); });
+          return true;
+        })(call, before);
+      };
+}
+double minus_one(owned_problem const&) { return -1; }
+
+void add_factors(hypothesis_list& to) {
+  auto const add = adds_gradients_to(to);
+  struct named_kinds {
+    char const *name, *words;
+    gradient_kinds kinds;
+    bool several = false;
+  };
+  named_kinds const of_scores[]{{"dq", "dQ", {dq}}, {"dk", "dK", {dk}}, {"dq-dk", "dQ and dK", {dq, dk}, true}};
+  for (auto const& [name, words, kinds, several] : of_scores) {
+    char const* const are = several ? "are" : "is";
+    add(fmt::format("{}-unscaled", name), fmt::format("{} {} not multiplied by the scale", words, are),
+        unscaled(kinds));
+    add(fmt::format("{}-scaled-twice", name), fmt::format("{} {} multiplied by the scale twice", words, are),
+        gradients_times(kinds, sigma_of));
+    add(fmt::format("{}-times-log2e", name),
+        fmt::format("{} {} too large by log2(e): the factor of scores in base 2 is left in", words, are),
+        gradients_times(kinds, [](owned_problem const&) { return std::numbers::log2e; }));
+    add(fmt::format("{}-times-ln2", name), fmt::format("{} {} multiplied by ln 2", words, are),
+        gradients_times(kinds, [](owned_problem const&) { return std::numbers::ln2; }));
+  }
+  add("dbias-scaled", "dBias is multiplied by the scale", gradients_times({dbias}, sigma_of));
+  for (auto const& [name, words, kinds, several] :
+       {named_kinds{"dq", "dQ", {dq}}, named_kinds{"dk", "dK", {dk}}, named_kinds{"dv", "dV", {dv}},
+        named_kinds{"dbias", "dBias", {dbias}}, named_kinds{"dsink", "dSink", {dsink}}}) {
+    add(fmt::format("{}-negated", name), fmt::format("{} has the other sign", words),
+        gradients_times(kinds, minus_one));
+    add(fmt::format("{}-zero", name), fmt::format("{} is 0", words),
+        gradients_over(kinds, [](owned_problem const&) { return true; }, [](auto&&...) { return false; }));
+  }
+  add("ds-negated", "dS has the other sign: P*(delta - dP)", gradients_times(of_dS, minus_one));
+  auto const heads_of_group = [](owned_problem const& p) {
+    return p.size().hk > 0 ? static_cast<double>(p.size().hk) / static_cast<double>(p.size().hq) : 1;
+  };
+  add("dkv-mean-of-group", "dK and dV are the mean over the query heads of a group, not the sum",
+      gradients_times({dk, dv}, heads_of_group));
+}
+
+/// The O that is handed becomes f(b, h, i, c, O).
+using output_change = std::function<double(problem_draft const&, std::int64_t b, std::int64_t h, std::int64_t i,
+                                           std::int64_t c, double o)>;
+supposition with_output(gradient_kinds which, problem_question concerned, output_change change) {
+  return gradients_from(
+      std::move(which), [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
+        if (!concerned(call.problem)) return false;
+        problem_draft draft = call.problem.draft();
+        owned_tensor const o = *draft.handed_o;
+        problem::sizes const& s = call.problem.size();
+        for (std::int64_t b = 0; b < s.b; ++b)
+          for (std::int64_t h = 0; h < s.hq; ++h)
+            for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i)
+              for (std::int64_t c = 0; c < s.dv; ++c) {
+                std::size_t const at =
+                    output_row(call.problem, b, h, i) * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c);
+                store(*draft.handed_o, at, change(call.problem.draft(), b, h, i, c, load(o, at)));
+              }
+        call.problem = owned_problem::of_valid(std::move(draft));
+        // Δ is summed from numbers that were rounded to the type of O.
+        double const rounded = problem::formats::power_of_two(-problem::row_of(o.type).format.fraction_bits - 1);
+        double const u = call.claim.model_for(call.problem.instance()).format.u;
+        widen_gradients(call, [&](problem::gradient_model& m) { m.k_delta += static_cast<int>(2 + 2 * rounded / u); });
+        return true;
+      });
+}
+
+/// Δ_i is the Δ of row other(p, i) of head h′: term by term, dO_ic·O′_ic = dO_rc·O_rc.
+supposition delta_of_row(std::function<row_index(owned_problem const&, row_index const&)> other) {
+  return gradients_from({dq, dk, dbias, dsink}, [other = std::move(other)](answered_call& call) {
+    problem_draft draft = call.problem.draft();
+    owned_tensor const o = *draft.handed_o;
+    owned_tensor const& d_out = *call.problem.draft().d_out;
+    problem::sizes const& s = call.problem.size();
+    bool any = false;
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i) {
+          row_index const from = other(call.problem, {b, h, i});
+          if (from.b == b && from.h == h && from.i == i) continue;
+          for (std::int64_t c = 0; c < s.dv; ++c) {
+            auto const place = [&](row_index const& row) {
+              return output_row(call.problem, row.b, row.h, row.i) * static_cast<std::size_t>(s.dv) +
+                     static_cast<std::size_t>(c);
+            };
+            double const term = load(d_out, offset_of(d_out, from.b, from.h, from.i, c)) * load(o, place(from)),
+                         here = load(d_out, offset_of(d_out, b, h, i, c));
+            if (here == 0 && term != 0) return false;
+            store(*draft.handed_o, place({b, h, i}), here == 0 ? 0 : term / here);
+            any = true;
+          }
+        }
+    if (!any) return false;
+    call.problem = owned_problem::of_valid(std::move(draft));
+    double const rounded = problem::formats::power_of_two(-problem::row_of(o.type).format.fraction_bits - 1);
+    double const u = call.claim.model_for(call.problem.instance()).format.u;
+    widen_gradients(call, [&](problem::gradient_model& m) { m.k_delta += static_cast<int>(4 + 4 * rounded / u); });
+    return true;
+  });
+}
+
+void add_deltas(hypothesis_list& to) {
+  auto const add = adds_gradients_to(to);
+  auto const has_columns = [](owned_problem const& p) { return p.size().dv > 0; };
+  auto const wide = [](owned_problem const& p) { return p.size().dv > 1; };
+  auto const none = [](auto const&, auto, auto, auto, auto, double) { return 0.0; };
+  gradient_kinds const of_delta{dq, dk, dbias, dsink};
+  add("delta-forgotten", "dS is P*dP, without delta", with_output(of_delta, has_columns, none));
+  add("delta-forgotten-in-ds", "dS is P*dP, without delta, except for the sink", with_output(of_dS, has_columns, none));
+  add("delta-added", "dS is P*(dP + delta)",
+      with_output(of_dS, has_columns, [](auto const&, auto, auto, auto, auto, double o) { return -o; }));
+  add("delta-without-last-column", "delta leaves out the last column of O",
+      with_output(of_delta, wide, [](problem_draft const& p, auto, auto, auto, std::int64_t c, double o) {
+        return c + 1 == p.v.layout.shape[3] ? 0 : o;
+      }));
+  add("delta-scaled", "delta is multiplied by the scale",
+      with_output(
+          of_dS, [](owned_problem const& p) { return p.size().dv > 0 && sigma_of(p) != 1; },
+          [](problem_draft const& p, auto, auto, auto, auto, double o) {
+            return o * p.scale.value_or(1 / std::sqrt(static_cast<double>(p.q.layout.shape[3])));
+          }));
+  add("delta-of-next-row", "delta is the next query's", delta_of_row([](owned_problem const& p, row_index const& at) {
+        return row_index{at.b, at.h, std::min(at.i + 1, queries_of(p, at.b) - 1)};
+      }));
+  add("delta-of-previous-row", "delta is the query's before",
+      delta_of_row([](owned_problem const&, row_index const& at) {
+        return row_index{at.b, at.h, std::max<std::int64_t>(at.i - 1, 0)};
+      }));
+  add("delta-of-first-row", "delta is that of query 0 for every query",
+      delta_of_row([](owned_problem const&, row_index const& at) { return row_index{at.b, at.h, 0}; }));
+  add("delta-of-first-head", "delta is that of head 0 for every head",
+      delta_of_row([](owned_problem const&, row_index const& at) { return row_index{at.b, 0, at.i}; }));
+}
+
+/// The LSE that is handed becomes f(problem, b, h, LSE) where it is finite.
+using lse_change = std::function<double(owned_problem const&, std::int64_t b, std::int64_t h, double lse)>;
+supposition with_handed_lse(gradient_kinds which, problem_question concerned, lse_change change) {
+  return gradients_from(std::move(which),
+                        [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
+                          if (!concerned(call.problem)) return false;
+                          problem_draft draft = call.problem.draft();
+                          problem::sizes const& s = call.problem.size();
+                          for (std::int64_t b = 0; b < s.b; ++b)
+                            for (std::int64_t h = 0; h < s.hq; ++h)
+                              for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i) {
+                                std::size_t const at = output_row(call.problem, b, h, i);
+                                double const lse = load(*draft.handed_lse, at);
+                                if (std::isfinite(lse)) store(*draft.handed_lse, at, change(call.problem, b, h, lse));
+                              }
+                          call.problem = owned_problem::of_valid(std::move(draft));
+                          widen_gradients(call, [](problem::gradient_model& m) { m.c_l += 2; });
+                          return true;
+                        });
+}
+
+void add_logarithms(hypothesis_list& to) {
+  auto const add = adds_gradients_to(to);
+  auto const always = [](owned_problem const&) { return true; };
+  auto const has_sink = [](owned_problem const& p) { return p.draft().sink.has_value(); };
+  auto const zero = [](auto const&, auto, auto, double) { return 0.0; };
+  add("lse-read-in-base-2", "the natural LSE is read as a logarithm to the base 2",
+      with_handed_lse(all_gradients, always, [](auto const&, auto, auto, double x) { return x * std::numbers::ln2; }));
+  add("lse-expected-in-base-2", "an LSE to the base 2 is expected",
+      with_handed_lse(all_gradients, always,
+                      [](auto const&, auto, auto, double x) { return x * std::numbers::log2e; }));
+  add("lse-not-subtracted", "weights are e^s: the LSE is not subtracted from the scores",
+      with_handed_lse(all_gradients, always, zero));
+  add("dsink-unnormalised", "the weight of the sink is e^t in dSink: the LSE is not subtracted",
+      with_handed_lse({dsink}, has_sink, zero));
+  add("lse-without-sink", "weights are those without the sink",
+      with_handed_lse({dq, dk, dv, dbias}, has_sink, [](owned_problem const& p, auto b, auto h, double lse) {
+        double const sink = sink_of(p.draft(), b, h);
+        return sink < lse ? lse + std::log1p(-std::exp(sink - lse)) : lse;
+      }));
+}
+
+/// The values of columns that are not `taken` are left out of dP.
+supposition products_over(std::function<bool(std::int64_t columns, std::int64_t c)> taken, std::int64_t least) {
+  return gradients_of(of_dS, [taken = std::move(taken), least](problem_draft& p) {
+    std::int64_t const columns = p.v.layout.shape[3];
+    if (columns < least) return false;
+    owned_tensor const v = p.v;
+    auto const& n = v.layout.shape;
+    p.v = owned_tensor::compact(v.type, {n[0], n[1], n[2], n[3]});
+    fill(p.v,
+         [&](auto b, auto h, auto j, auto c) { return taken(columns, c) ? load(v, offset_of(v, b, h, j, c)) : 0.0; });
+    return true;
+  });
+}
+
+/// The problem without a softcap whose scores are the capped ones: a bias takes the difference. `more` is added to it,
+/// so that a weight that forms dS has the factor e^more(tanh).
+supposition without_cap(std::function<double(double tanh)> more) {
+  return gradients_from({dq, dk}, [more = std::move(more)](answered_call& call) {
+    double const cap = call.problem.draft().softcap;
+    if (!(cap > 0)) return false;
+    problem_draft draft = call.problem.draft();
+    draft.softcap = 0, draft.bias.reset();
+    owned_problem const bare = owned_problem::of_valid(draft);
+    score_table const score(call.problem), raw(bare);
+    std::vector<double> bias;
+    problem::sizes const& s = call.problem.size();
+    bias.reserve(static_cast<std::size_t>(s.b * s.hq * s.n * s.m));
+    for (std::int64_t b = 0; b < s.b; ++b)
+      for (std::int64_t h = 0; h < s.hq; ++h)
+        for (std::int64_t i = 0; i < s.n; ++i)
+          for (std::int64_t j = 0; j < s.m; ++j) {
+            double const x = raw(b, h, i, j);
+            bias.push_back(score.visible(b, h, i, j) ? score(b, h, i, j) - x + more(std::tanh(x / cap)) : 0);
+          }
+    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
+      return bias[static_cast<std::size_t>(((b * s.hq + h) * s.n + i) * s.m + j)];
+    });
+    auto made = owned_problem::make(std::move(draft));
+    if (made) call.problem = std::move(made).value();
+    return made.has_value();
+  });
+}
+
+}  // namespace
+
+void add_hypotheses_of_deltas(hypothesis_list& to) {
+  auto const add = adds_gradients_to(to);
+  add_factors(to);
+  add_deltas(to);
+  add_logarithms(to);
+  add("dp-without-last-column", "dP leaves out the last column of V",
+      products_over([](auto columns, auto c) { return c + 1 < columns; }, 2));
+  for (std::int64_t const block : {64, 32, 16, 8})
+    add(fmt::format("dp-whole-column-blocks-of-{}", block),
+        fmt::format("dP leaves out the columns of V behind the last whole block of {}", block),
+        products_over([=](auto columns, auto c) { return c < columns / block * block; }, 1));
+  add("softcap-slope-forgotten", "the derivative of the softcap is left out", without_cap([](double) { return 0.0; }));
+  add("softcap-slope-1-minus-tanh", "the derivative of the softcap is taken for 1 - tanh, not 1 - tanh^2",
+      without_cap([](double t) { return std::log1p(-t); }));
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,181 @@
+#include "audit/cause/hypotheses/passes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "audit/judge/forward_answers.hpp"
+#include "audit/support/multiplications.hpp"
+#include "audit/tensors/elements.hpp"
+#include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
+#include "reference/real/outward.hpp"
+
+namespace attest::audit {
+namespace {
+
+/// The gradients of `from` that are, or are not, of these kinds.
+owned_outputs chosen(owned_outputs const& from, gradient_kinds const& which, bool wanted) {
+  owned_outputs part;
+  for (output_kind const kind : all_gradients)
+    if ((std::ranges::find(which, kind) != which.end()) == wanted) part.of(kind) = from.of(kind);
+  return part;
+}
+
+/// One rounding of a type.
+double unit_of(problem::element_type type) {
+  return problem::formats::power_of_two(-problem::row_of(type).format.fraction_bits - 1);
+}
+
+/// O and LSE of a forward pass of the kernel's own differ from exact ones by some roundings: of O in the type of the
+/// tensors, which are many roundings of a Δ that is summed in a wider one.
+void allow_own_forward(answered_call& call) {
+  problem::kernel_model const forward = call.claim.model_for(call.problem.instance());
+  double const of_O = 4 + 2 * unit_of(call.problem.type()) / forward.format.u;
+  widen_gradients(call, [&](problem::gradient_model& model) {
+    model.k_delta += static_cast<int>(of_O), model.u_lse = std::max(model.u_lse, 8 * forward.format.u);
+  });
+}
+
+/// Gradients that fit their inputs in this problem stay.
+void drop_other_shapes(answered_call& call) {
+  for (output_kind const kind : all_gradients) {
+    auto& gradient = call.outputs.of(kind);
+    if (!gradient) continue;
+    auto const expected = zero_gradient(call.problem, kind);
+    bool const fits = expected && expected->type == gradient->type && expected->layout.rank == gradient->layout.rank &&
+                      expected->layout.shape == gradient->layout.shape;
+    if (!fits) gradient.reset();
+  }
+}
+
+/// Rows whose LSE was handed over as −∞ add nothing, whatever keys they see.
+void hide_rows_without_sum(problem_draft& draft) {
+  owned_problem const whole = owned_problem::of_valid(draft);
+  auto const is_empty = [&](auto b, auto h, auto i) {
+    return i < queries_of(whole, b) && load(*draft.handed_lse, output_row(whole, b, h, i)) == -reference::infinity;
+  };
+  problem::sizes const& s = whole.size();
+  bool any = false;
+  for (std::int64_t b = 0; b < s.b && !any; ++b)
+    for (std::int64_t h = 0; h < s.hq && !any; ++h)
+      for (std::int64_t i = 0; i < s.n && !any; ++i) any = is_empty(b, h, i);
+  if (any)
+    show(draft, s, [&](auto b, auto h, auto i, auto j) { return !is_empty(b, h, i) && sees(whole, b, h, i, j); });
+}
+
+bool has_same_gradients(owned_outputs const& a, owned_outputs const& b) {
+  return std::ranges::all_of(all_gradients,
+                             [&](output_kind kind) { return a.of(kind).has_value() == b.of(kind).has_value(); });
+}
+
+}  // namespace
+
+bool can_be_supposed(owned_problem const& problem) {
+  constexpr double most_products = 0x1p22;
+  return problem.draft().d_out && problem.rank() == 4 && problem.draft().has_slots() &&
+         multiplications(problem.size()) <= most_products && is_small(problem);
+}
+
+void widen_gradients(answered_call& call, std::function<void(problem::gradient_model&)> const& widen) {
+  problem::any_instance const& instance = call.problem.instance();
+  call.claim.gradient = call.claim.gradient_for(instance), call.claim.fixed = call.claim.model_for(instance);
+  call.claim.builtin = false;
+  widen(call.claim.gradient);
+}
+
+supposition gradients_from(gradient_kinds which, pass_change change) {
+  return [which = std::move(which), change = std::move(change)](answered_call const& call,
+                                                                answered_call const*) -> std::vector<answered_call> {
+    answered_call changed{call.problem, chosen(call.outputs, which, true), call.claim};
+    if (changed.outputs.empty()) return {};
+    if (!call.problem.draft().handed_lse) {
+      changed.problem = with_forward(call.problem);
+      allow_own_forward(changed);
+    }
+    changed.from = formed_from::handed_alone;
+    if (!change(changed)) return {};
+    owned_outputs const asked = changed.outputs;
+    drop_other_shapes(changed);
+    if (!has_same_gradients(asked, changed.outputs)) return {};
+    std::vector<answered_call> all{std::move(changed)};
+    answered_call rest{call.problem, chosen(call.outputs, which, false), call.claim};
+    if (!rest.outputs.empty()) all.push_back(std::move(rest));
+    return all;
+  };
+}
+
+supposition gradients_of(gradient_kinds which, draft_question change) {
+  return gradients_from(std::move(which), [change = std::move(change)](answered_call& call) {
+    problem_draft draft = call.problem.draft();
+    if (!change(draft)) return false;
+    auto made = owned_problem::make(std::move(draft));
+    if (made) call.problem = std::move(made).value();
+    return made.has_value();
+  });
+}
+
+supposition gradients_times(gradient_kinds which, std::function<double(owned_problem const&)> factor) {
+  return [which = std::move(which), factor = std::move(factor)](answered_call const& call,
+                                                                answered_call const*) -> std::vector<answered_call> {
+    double const by = factor(call.problem);
+    if (by == 0 || by == 1 || !std::isfinite(by) || !std::isfinite(1 / by)) return {};
+    answered_call scaled = call;
+    bool any = false;
+    for (output_kind const kind : which) {
+      auto& gradient = scaled.outputs.of(kind);
+      if (!gradient) continue;
+      any = true;
+      for (std::size_t at = 0; at < gradient->spanned_elements(); ++at) store(*gradient, at, load(*gradient, at) / by);
+    }
+    if (!any) return {};
+    widen_gradients(scaled, [&](problem::gradient_model& model) {  // one rounding of the factor, one of the quotient
+      model.u_grad = 2 * model.u_grad + 2 * unit_of(scaled.problem.type());
+    });
+    return {std::move(scaled)};
+  };
+}
+
+supposition gradients_over(gradient_kinds which, problem_question concerned, pair_of_problem taken) {
+  return gradients_from(
+      std::move(which), [concerned = std::move(concerned), taken = std::move(taken)](answered_call& call) {
+        if (!concerned(call.problem)) return false;
+        owned_problem const whole = call.problem;
+        problem_draft draft = whole.draft();
+        show(draft, whole.size(),
+             [&](auto b, auto h, auto i, auto j) { return sees(whole, b, h, i, j) && taken(whole, b, h, i, j); });
+        call.problem = owned_problem::of_valid(std::move(draft));
+        return true;
+      });
+}
+
+std::vector<answered_call> pass_of(supposition const& forward, gradient_kinds const& which, answered_call const& call) {
+  bool const own = !call.problem.draft().handed_lse;
+  answered_call plain{call.problem, chosen(call.outputs, which, true), call.claim};
+  if (plain.outputs.empty()) return {};
+  auto supposed = forward(plain, nullptr);
+  if (supposed.size() != 1) return {};
+  answered_call& changed = supposed.front();
+  auto const sizes = [](owned_problem const& p) {
+    auto const& [b, hq, hk, n, m, d, columns] = p.size();
+    return std::array{b, hq, hk, n, m, d, columns};
+  };
+  if (sizes(changed.problem) != sizes(call.problem) || !changed.problem.draft().d_out) return {};
+  problem_draft draft = changed.problem.draft();
+  draft.handed_o = call.problem.draft().handed_o, draft.handed_lse = call.problem.draft().handed_lse;
+  draft.of = call.problem.draft().of, draft.d_out = call.problem.draft().d_out;
+  if (!own) hide_rows_without_sum(draft);
+  auto made = owned_problem::make(std::move(draft));
+  if (!made) return {};
+  changed.problem = std::move(made).value();
+  changed.from = own ? formed_from::inputs : formed_from::handed_alone;
+  drop_other_shapes(changed);
+  owned_outputs rest_of_all = call.outputs;
+  for (output_kind const kind : all_gradients)
+    if (changed.outputs.of(kind)) rest_of_all.of(kind).reset();
+  if (changed.outputs.empty()) return {};
+  answered_call rest{call.problem, std::move(rest_of_all), call.claim};
+  if (!rest.outputs.empty()) supposed.push_back(std::move(rest));
+  return supposed;
+}
+
+}  // namespace attest::audit

@@ -1,0 +1,54 @@
+// The steps from which hypotheses about backward passes are made: the pass that a kernel with a mistake computes
+// rightly.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "audit/cause/hypotheses/changes.hpp"
+
+namespace attest::audit {
+
+using gradient_kinds = std::vector<output_kind>;
+using enum problem::output_kind;
+
+/// What dS enters, and every gradient.
+inline gradient_kinds const of_dS{dq, dk, dbias}, all_gradients{dq, dk, dv, dbias, dsink};
+
+/// Can hypotheses be tried on the backward call? It is small, of rank 4, in slots.
+bool can_be_supposed(owned_problem const& problem);
+
+/// Changes the problem, the O and LSE that it was handed, or the claim. Returns false where the mistake does not
+/// concern the call.
+using pass_change = std::function<bool(answered_call&)>;
+using draft_question = std::function<bool(problem_draft&)>;
+
+/// The gradients `which` are what `change` makes of the pass, as functions of its O and LSE; the others are right.
+/// Where the kernel was handed no O and LSE, these are what a forward pass of its own may have given.
+supposition gradients_from(gradient_kinds which, pass_change change);
+/// The same for a change of the draft alone, its handed_o and handed_lse among it.
+supposition gradients_of(gradient_kinds which, draft_question change);
+/// The gradients `which` are factor(problem) times the right ones.
+supposition gradients_times(gradient_kinds which, std::function<double(owned_problem const&)> factor);
+/// The gradients `which` take the pairs of `taken` alone, where `concerned`.
+using pair_of_problem =
+    std::function<bool(owned_problem const&, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
+supposition gradients_over(gradient_kinds which, problem_question concerned, pair_of_problem taken);
+/// The backward pass of a problem that `forward` supposes, from the O and LSE of the right one, as far as `which`.
+/// Gradients whose input has another shape there are taken as right.
+std::vector<answered_call> pass_of(supposition const& forward, gradient_kinds const& which, answered_call const& call);
+
+/// The call with another gradient model.
+void widen_gradients(answered_call& call, std::function<void(problem::gradient_model&)> const& widen);
+
+/// A function that adds hypotheses of gradients.
+inline auto adds_gradients_to(hypothesis_list& to) {
+  return [&to](std::string name, std::string sentence, supposition how) {
+    to.push_back(
+        {.name = std::move(name), .sentence = std::move(sentence), .suppose = std::move(how), .of_gradients = true});
+  };
+}
+
+}  // namespace attest::audit
