@@ -35,12 +35,19 @@ void take_mask(owned_tensor const& mask, call_form& form) {
   for (std::byte const byte : mask.bytes) form.mask_byte = std::max(form.mask_byte, static_cast<std::uint8_t>(byte));
 }
 
+/// The call of attention whose gradients are asked for.
+problem_draft without_gradients(problem_draft draft) {
+  draft.d_out.reset(), draft.handed_o.reset(), draft.handed_lse.reset();
+  draft.of = &problem::attention;
+  return draft;
+}
+
 }  // namespace
 
 std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   problem_draft const& draft = of.call(at).draft();
   bool const made_from_form = at == 0 && of.form;
-  auto form = made_from_form ? of.form : form_of(draft);
+  auto form = made_from_form ? of.form : draft.d_out ? form_of(without_gradients(draft)) : form_of(draft);
   if (!form) return std::nullopt;
   form->threads = of.threads_of(at);
   form->memory = of.memory_of(at);

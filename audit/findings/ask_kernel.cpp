@@ -8,22 +8,29 @@
 #include <fmt/format.h>
 
 #include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/judge/by_law.hpp"
+#include "audit/judge/forward_answers.hpp"
 
 namespace attest::audit {
 namespace {
 
-constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, largest_products = std::int64_t{1} << 26, most_rows = 64;
+constexpr std::int64_t largest_bytes = std::int64_t{1} << 28, most_rows = 64;
+
+/// The judge of gradients asks all of them.
+constexpr std::int64_t largest_products(asked_pass pass) {
+  return pass == asked_pass::forward ? std::int64_t{1} << 26 : std::int64_t{1} << 23;
+}
 
 /// Calls go straight to isolated_kernel, so that the process makes only the calls of the question.
 class kernel_asker {
  public:
   kernel_asker(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen,
-               call_domain const& domain)
-      : options_(options), kernel_(options, until), seen_(seen), domain_(domain) {}
+               call_domain const& domain, asked_pass pass)
+      : options_(options), kernel_(options, until), seen_(seen), domain_(domain), pass_(pass) {}
 
   std::optional<given_answer> operator()(question const& asked) {
     if (kernel_.late()) return std::nullopt;
@@ -63,11 +70,15 @@ class kernel_asker {
   bool can_be_asked(call_form const& form) const {
     call_cost const cost = cost_of(form, options_.claim->type);
     return takes(domain_, form) && is_possible(form.options) && cost.bytes <= largest_bytes &&
-           cost.products <= largest_products;
+           cost.products <= largest_products(pass_) &&
+           !(pass_ == asked_pass::backward && form.options.has(feature::paged));
   }
   owned_problem problem_of(call_form const& form, int draw) const {
     random_stream random(options_.seed, fmt::format("condition {} {}", draw, form.text()));
-    return owned_problem::of_valid(draft_of(form, options_.claim->type, random));
+    auto const forward = owned_problem::of_valid(draft_of(form, options_.claim->type, random));
+    if (pass_ == asked_pass::forward) return forward;
+    audit_case const pass = differentiated({.check = "", .name = form.text(), .problem = forward}, options_.seed);
+    return hands_forward_ ? with_forward(pass.problem) : pass.problem;
   }
   call_request request_of(call_form const& form) const {
     // Writing and comparing many weights would take longer than everything else.
@@ -81,12 +92,19 @@ class kernel_asker {
             .until = kernel_.when().until};
   }
 
-  /// Whether the kernel gives LSE and weights.
+  /// Whether the kernel gives LSE and weights, or whether its backward pass reads O and LSE.
   bool learn_outputs() {
     auto kernel = kernel_.fresh_process();
     if (!kernel) return false;
     call_form plain{{1, 1, 1, 8, 8, 8, 8}};
     keep_to(domain_, plain);
+    outputs_ = {false, false};
+    if (pass_ == asked_pass::backward) {
+      owned_outputs outputs;
+      auto const did = kernel->run(problem_of(plain, 0), request_of(plain), outputs);
+      hands_forward_ = !(did && did.value().alone);
+      return true;
+    }
     auto const gives = [&](bool lse, bool weights) {
       outputs_ = {lse, weights};
       owned_outputs outputs;
@@ -125,9 +143,12 @@ class kernel_asker {
       // Most wrong answers show in one row, the last one.
       problem::sizes const& s = asked.judged.size;
       judgement found;
-      if (s.b * s.hq * s.n > 1)
+      if (pass_ == asked_pass::backward)
+        found = judge_by_law(problem, outputs, *options_.claim, {}, thoroughness::verdict);
+      else if (s.b * s.hq * s.n > 1)
         found = judge_by_law(problem, outputs, *options_.claim, std::array{row_index{s.b - 1, s.hq - 1, s.n - 1}});
-      if (found.failed == 0) found = judge_by_law(problem, outputs, *options_.claim, rows);
+      if (found.failed == 0 && pass_ == asked_pass::forward)
+        found = judge_by_law(problem, outputs, *options_.claim, rows);
       // An answer that breaks an exact rule has no error.
       if (found.failed > 0)
         return found.max_error_in_bounds > 1 ? given_answer{answer::wrong, calls, found.max_error_in_bounds}
@@ -151,14 +172,16 @@ class kernel_asker {
   kernel_again kernel_;
   row_index seen_;
   call_domain domain_;
+  asked_pass pass_;
+  bool hands_forward_ = true;
   std::optional<std::pair<bool, bool>> outputs_;  ///< LSE, weights
 };
 
 }  // namespace
 
 asker ask_kernel(audit_options const& options, std::chrono::steady_clock::time_point until, row_index const& seen,
-                 call_domain const& domain) {
-  return [shared = std::make_shared<kernel_asker>(options, until, seen, domain)](question const& asked) {
+                 call_domain const& domain, asked_pass pass) {
+  return [shared = std::make_shared<kernel_asker>(options, until, seen, domain, pass)](question const& asked) {
     return (*shared)(asked);
   };
 }

@@ -252,6 +252,7 @@ class shrinker {
                                                            [](problem_draft& p) -> owned_tensor& { return p.k; },
                                                            [](problem_draft& p) -> owned_tensor& { return p.v; }};
     if (best_.problem.draft().merge) tensors.push_back([](problem_draft& p) -> owned_tensor& { return *p.bias; });
+    if (best_.problem.draft().d_out) tensors.push_back([](problem_draft& p) -> owned_tensor& { return *p.d_out; });
     for (auto const tensor : tensors) {
       for (int const bits : {0, 2, 6}) {
         problem_draft simpler = best_.problem.draft();

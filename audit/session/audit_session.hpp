@@ -87,7 +87,7 @@ class audit_session {
   int hung_ = 0, unanswered_ = 0;  ///< cases
   points_asked points_;            ///< of the cases that were answered
   std::vector<asked_call> asked_;
-  std::vector<judged_form> judged_;                          ///< the first calls of the cases
+  std::vector<judged_form> judged_, judged_passes_;          ///< the first calls of the cases; of backward passes
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 

@@ -9,6 +9,14 @@
 #include "audit/session/audit_session.hpp"
 
 namespace attest::audit {
+namespace {
+
+/// "gradients wrong where causal" for "wrong where causal".
+std::string of_gradients(std::string const& sentence) {
+  return (sentence.starts_with("wrong") ? "gradients " : "gradients: ") + sentence;
+}
+
+}  // namespace
 
 /// Searches for the conditions under which the kernel is wrong, for the first findings that refute. A condition stands
 /// under a finding only if it is true of its call. It stands above all of them only if every failing call that was
@@ -40,18 +48,22 @@ void audit_session::name_conditions() {
     auto const form = form_asked(*failing, found.what.call);
     if (!form) continue;
     ++named;
-    std::vector<judged_form> earlier = judged_;
+    bool const is_pass = failing->call(found.what.call).draft().d_out.has_value();
+    std::vector<judged_form> const &asked = is_pass ? judged_passes_ : judged_,
+                                   &others = is_pass ? judged_ : judged_passes_;
+    std::vector<judged_form> earlier = asked;
     for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
     row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
-    auto const where =
-        find_condition(*form, earlier, ask_kernel(options_, until, row, pool_.limits().domain),
-                       static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain);
+    auto const where = find_condition(
+        *form, earlier,
+        ask_kernel(options_, until, row, pool_.limits().domain, is_pass ? asked_pass::backward : asked_pass::forward),
+        static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain);
     if (!where || (where->holds && !where->holds(*form))) continue;
-    found.condition = where->sentence;
-    bool const of_all = where->holds && std::ranges::all_of(judged_, [&](judged_form const& call) {
-                          return call.wrong == where->holds(call.form);
-                        });
-    if (report_.cause && report_.cause->condition.empty() && of_all) report_.cause->condition = where->sentence;
+    found.condition = is_pass ? of_gradients(where->sentence) : where->sentence;
+    bool const of_all =
+        where->holds && std::ranges::none_of(others, &judged_form::wrong) &&
+        std::ranges::all_of(asked, [&](judged_form const& call) { return call.wrong == where->holds(call.form); });
+    if (report_.cause && report_.cause->condition.empty() && of_all) report_.cause->condition = found.condition;
   }
 }
 

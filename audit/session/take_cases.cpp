@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/condition/form.hpp"
 #include "audit/session/audit_session.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/words.hpp"
@@ -46,8 +47,11 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
   if (!result.unsupported) {
     points_.add(kernel_case);
-    if (auto form = kernel_case.form ? kernel_case.form : audit::form_of(kernel_case.problem.draft()))
-      judged_.push_back({*std::move(form), result.judged.failed > 0});
+    bool const is_pass = kernel_case.problem.draft().d_out.has_value();
+    auto form = is_pass            ? form_asked(kernel_case, 0)
+                : kernel_case.form ? kernel_case.form
+                                   : audit::form_of(kernel_case.problem.draft());
+    if (form) (is_pass ? judged_passes_ : judged_).push_back({*std::move(form), result.judged.failed > 0});
   } else if (!result.unanswered) {
     note_refused(kernel_case);
   }
