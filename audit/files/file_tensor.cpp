@@ -107,4 +107,11 @@ owned_tensor from_thd(owned_tensor tensor) {
   return tensor;
 }
 
+owned_tensor as_thd(owned_tensor tensor) {
+  auto const [rank, shape, stride] = tensor.layout;
+  tensor.layout = rank == 4 ? problem::layout{3, {shape[2], shape[1], shape[3]}, {stride[2], stride[1], stride[3]}}
+                            : problem::layout{2, {shape[1], shape[2]}, {stride[1], stride[2]}};
+  return tensor;
+}
+
 }  // namespace attest::audit

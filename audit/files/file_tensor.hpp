@@ -16,4 +16,7 @@ problem::result<owned_tensor> tensor_of(std::string_view name, std::string_view 
 /// A packed tensor [rows, heads, width] as [1, heads, rows, width]; others as they are.
 owned_tensor from_thd(owned_tensor tensor);
 
+/// A packed tensor [1, heads, rows, width] as [rows, heads, width]; an LSE [1, heads, rows] as [heads, rows].
+owned_tensor as_thd(owned_tensor tensor);
+
 }  // namespace attest::audit

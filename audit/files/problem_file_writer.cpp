@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/files/axis_orders.hpp"
+#include "audit/files/file_tensor.hpp"
 #include "audit/files/merge_file.hpp"
 #include "audit/files/parameters_text.hpp"
 #include "audit/files/problem_file.hpp"
@@ -18,14 +19,6 @@ namespace {
 using problem::error;
 using problem::error_code;
 using problem::result;
-
-/// A packed tensor [1, heads, rows, width] as [rows, heads, width]; an LSE [1, heads, rows] as [heads, rows].
-owned_tensor as_thd(owned_tensor tensor) {
-  auto const [rank, shape, stride] = tensor.layout;
-  tensor.layout = rank == 4 ? problem::layout{3, {shape[2], shape[1], shape[3]}, {stride[2], stride[1], stride[3]}}
-                            : problem::layout{2, {shape[1], shape[2]}, {stride[1], stride[2]}};
-  return tensor;
-}
 
 std::string_view dtype_of(std::string_view role, problem::element_type type) {
   if (role == "mask" || role == "block_mask" || role == "keep") return "BOOL";

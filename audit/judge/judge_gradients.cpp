@@ -15,6 +15,7 @@
 
 #include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
+#include "audit/judge/stored_gradient.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/gradient_form.hpp"
 #include "reference/gradient/gradients.hpp"
@@ -22,7 +23,6 @@
 namespace attest::audit {
 namespace {
 
-using problem::element_type;
 using reference::gradient;
 using reference::gradient_element;
 using reference::gradient_index;
@@ -148,21 +148,6 @@ void take_group(reference::group_gradients const& group, returned_gradients cons
          [&](std::int64_t i, std::int64_t t) { return group.dq_at(h, i, t); });
   take(gradient::dk, group.g, group.keys, group.d, [&](std::int64_t j, std::int64_t t) { return group.dk_at(j, t); });
   take(gradient::dv, group.g, group.keys, group.dv, [&](std::int64_t j, std::int64_t c) { return group.dv_at(j, c); });
-}
-
-/// The element with the bound of a gradient that is stored in its tensor's type, if f64 is narrowed to it: the gradient
-/// of an f32 bias or sink beside f64.
-template <class T>
-gradient_element stored_as(element_type type, gradient_element truth) {
-  if (type == problem::type_of<T> || !std::is_same_v<T, double> || truth.no_terms) return truth;
-  problem::binary_format const& format = problem::row_of(type).format;
-  double const u = problem::formats::power_of_two(-format.fraction_bits - 1) * (1 + 0x1p-30),  // also of this line
-      size = std::max(std::abs(truth.lower), std::abs(truth.upper)) + truth.bound;
-  if (size >= problem::formats::power_of_two(format.above_largest()) * (1 - u)) truth.bound = reference::infinity;
-  else
-    truth.bound = reference::rounded_up(reference::rounded_up(truth.bound + reference::rounded_up(u * size)) +
-                                        problem::formats::power_of_two(format.smallest() - 1));
-  return truth;
 }
 
 template <class T>

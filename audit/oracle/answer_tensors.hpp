@@ -51,6 +51,14 @@ class tensors {
     owners_.push_back(data);
     return data;
   }
+  /// Adds a compact tensor of floating type.
+  void add(std::string name, owned_tensor tensor) {
+    auto const kept = std::make_shared<owned_tensor>(std::move(tensor));
+    auto const& [rank, shape, stride] = kept->layout;
+    map_[std::move(name)] = {std::string(problem::row_of(kept->type).dtype),
+                             std::vector<std::int64_t>(shape.begin(), shape.begin() + rank), std::span(kept->bytes)};
+    owners_.push_back(kept);
+  }
   problem::result<std::vector<std::byte>> file(safetensors_metadata const& metadata) const {
     return safetensors_bytes(map_, metadata);
   }

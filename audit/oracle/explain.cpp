@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/oracle/explained_gradient.hpp"
 #include "audit/oracle/explained_row.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
@@ -57,6 +58,14 @@ problem::result<std::string> run_explain(explain_options const& options) {
   if (problems.size() > 1 && !options.prefix)
     text += fmt::format("the file has {} problems; --problem {} chooses another\n", problems.size(),
                         printable(problems.back().prefix));
+  if (!options.gradient.empty()) {
+    auto const kind = problem::output_named(options.gradient);
+    if (!kind || !problem::is_gradient(*kind))
+      return error{error_code::bad_value, "--gradient",
+                   fmt::format("'{}' is none of dq, dk, dv, dbias and dsink", printable(options.gradient))};
+    if (auto why = gradient_row_fault(*at, *kind, options.row)) return *std::move(why);
+    return text + explained_gradient(*at, claim, *kind, options.row);
+  }
   return std::visit(
       [&](auto const& p) -> problem::result<std::string> {
         problem::sizes const& s = p.size();

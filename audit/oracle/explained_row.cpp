@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/oracle/shown_value.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sizes_words.hpp"
 #include "audit/support/words.hpp"
@@ -18,21 +19,13 @@
 #include "reference/attention/infinite_score.hpp"
 #include "reference/bound/lse_base.hpp"
 #include "reference/compiled/row.hpp"
-#include "reference/real/decimal.hpp"
 
 namespace attest::audit {
 namespace {
 
 constexpr unsigned W = 128;
-constexpr int digits = 9;
 constexpr std::size_t listed_keys = 32, listed_columns = 16;
 constexpr std::int64_t picture_width = 64, picture_height = 24;
-
-/// The value with `digits` certified significant digits, or the interval if 128 bits do not certify them.
-std::string shown(reference::ball<W> const& x) {
-  if (auto const text = reference::to_decimal(x, digits)) return *text;
-  return fmt::format("[{:.4g}, {:.4g}]", reference::lower(x), reference::upper(x));
-}
 
 /// A weight as one character: a blank for 0, and one each for weights below 2⁻⁸, 2⁻⁵, 2⁻³, 1/2 and from 1/2 on.
 char const* shade(double weight) {

@@ -18,6 +18,7 @@
 #include "audit/judge/row_law.hpp"
 #include "audit/judge/row_truth.hpp"
 #include "audit/oracle/answer_tensors.hpp"
+#include "audit/oracle/gradient_answers.hpp"
 #include "audit/oracle/rounded_lse.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -279,6 +280,8 @@ problem::result<referenced> run_reference(reference_options const& options) {
               });
         },
         problem.instance());
+    auto const gradients = answers::add_rounded_gradients(entry, problem, options.round, &claim, into);
+    all.elements += answers::count_of_gradients(problem), all.undecided += gradients.undecided;
   }
   auto bytes = into.file({{"attest", "correctly rounded, with the bounds of a contract"}});
   if (!bytes) return bytes.why();

@@ -36,7 +36,11 @@ struct referenced {
 ///                       lse in f64 for o in f64, else in f32;
 ///   o.bound, lse.bound  f64, the largest error of a kernel under the contract, by which attest judges
 ///                       (row_allowance in audit/judge/allowed_errors.hpp)
-/// Shapes    o [b, hq, n, dv] and lse [b, hq, n] in the rank of q and the axis order of the file; a bound as its tensor
+///   dq, dk, dv, dbias, dsink, dq.bound, …
+///                       beside a do: the gradients in the type of their input or `round`; their bounds count the o
+///                       and lse of the file, or else a forward pass under the contract
+/// Shapes    o [b, hq, n, dv] and lse [b, hq, n] in the rank of q and the axis order of the file; a gradient as its
+///           input; a bound as its tensor
 /// Ensures   if a convention of the contract prescribes the output of a query that sees no key, this output and its
 ///           bound. If the contract leaves an output open, the bound is +∞
 /// An error names the tensor or flag, for example if q has another type than the contract.

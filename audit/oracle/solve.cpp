@@ -10,6 +10,7 @@
 
 #include "audit/judge/row_truth.hpp"
 #include "audit/oracle/answer_tensors.hpp"
+#include "audit/oracle/gradient_answers.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/exponential_sum.hpp"
 #include "reference/compiled/row.hpp"
@@ -223,6 +224,12 @@ result<solution> run_solve(solve_options const& options) {
           recorded.value(), [&](problem::sizes const& s) { return bytes_of_answers(s, options); },
           " (n·m weights among them)"))
     return *std::move(why);
+  if (options.digits.value_or(0) > answers::most_gradient_digits)
+    for (problem_file_entry const& entry : recorded.value().problems)
+      if (entry.problem.draft().d_out)
+        return problem::error{problem::error_code::unsupported, "--digits",
+                              fmt::format("{} is more than {}, the most for gradients; '{}' asks for them",
+                                          *options.digits, answers::most_gradient_digits, entry.name_of("do"))};
   solution solved;
   solved.ignored = sentences_of_ignored(recorded.value());
   tensors into;
@@ -230,7 +237,8 @@ result<solution> run_solve(solve_options const& options) {
     std::visit(
         [&](auto const& p) {
           problem::sizes const& s = p.size();
-          solved.elements += queries_of(entry.problem) * s.hq * (s.dv + (shapes(entry).has_weights ? s.m : 0) + 1);
+          solved.elements += queries_of(entry.problem) * s.hq * (s.dv + (shapes(entry).has_weights ? s.m : 0) + 1) +
+                             answers::count_of_gradients(entry.problem);
           if (options.digits) return solve_digits(p, entry, *options.digits, solved);
           if (!options.round) return solve_enclosed(p, entry, into);
           problem::with_type(
@@ -238,6 +246,9 @@ result<solution> run_solve(solve_options const& options) {
               [&]<class Target>(std::type_identity<Target>) { solve_rounded<Target>(p, entry, into, solved); });
         },
         entry.problem.instance());
+    if (options.digits) solved.text += answers::gradient_digits(entry, *options.digits, solved.undecided);
+    else if (!options.round) answers::add_enclosed_gradients(entry, into);
+    else solved.rounded += answers::add_rounded_gradients(entry, entry.problem, options.round, nullptr, into);
   }
   solved.undecided += solved.rounded.undecided;
   if (options.digits) return solved;

@@ -35,6 +35,7 @@ inline constexpr int largest_digits = 1200;
 /// Solves every problem of a file. The tensors of the result, each with the prefix of its problem:
 ///   with `round`   o, weights, lse of that type
 ///   else           o.lower, o.upper, weights.lower, weights.upper, lse.lower, lse.upper: f64, rounded outward
+///   beside a do    likewise dq, dk, dv, dbias, dsink (without `round` dq.lower, …), each in the shape of its input
 /// With `digits`, an element that a width does not decide is enclosed again at 256, 1152 and 4096 bits; an exact
 /// decimal tie stays undecided.
 /// Ensures   NaN where docs/semantics.md says NaN or leaves the value open, −∞ for the LSE of an empty row

@@ -61,6 +61,10 @@ action explain_command(CLI::App& command) {
   command.add_option("--row", arguments->row, "batch, head and query, counted from 0")
       ->type_name("b,h,i")
       ->capture_default_str();
+  command
+      .add_option("--gradient", arguments->options.gradient,
+                  "explain a row of this gradient: its entry, head, and query or key")
+      ->check(one_of({"dq", "dk", "dv", "dbias", "dsink"}));
   command.add_option("--problem", arguments->options.prefix, "the prefix of one of several problems")
       ->type_name("PREFIX");
   command.add_option("--contract", arguments->contract, "whose bounds to show; see `attest list contracts`");

@@ -53,7 +53,9 @@ int run(reference_arguments& arguments) {
 
 action reference_command(CLI::App& command) {
   auto const arguments = std::make_shared<reference_arguments>();
-  command.add_option("inputs", arguments->options.inputs, "file with q k v")->required()->type_name("INPUTS");
+  command.add_option("inputs", arguments->options.inputs, "file with q k v, and perhaps do")
+      ->required()
+      ->type_name("INPUTS");
   command.add_option("--out", arguments->out, "the file to write; - is standard output")->required()->type_name("FILE");
   command.add_option(
       "--contract", arguments->contract,

@@ -59,7 +59,9 @@ int run(solve_arguments& arguments) {
 
 action solve_command(CLI::App& command) {
   auto const arguments = std::make_shared<solve_arguments>();
-  command.add_option("inputs", arguments->options.inputs, "file with q k v")->required()->type_name("INPUTS");
+  command.add_option("inputs", arguments->options.inputs, "file with q k v, and perhaps do")
+      ->required()
+      ->type_name("INPUTS");
   command.add_option("--out", arguments->out, "the file to write; - is standard output")->type_name("FILE");
   auto const rows = narrowest_first();
   std::vector<std::string> names;
