@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "audit/cases/arranged.hpp"
 #include "audit/cases/families/sinks.hpp"
 #include "audit/cases/forms/layouts.hpp"
 #include "audit/cases/random.hpp"
@@ -223,6 +224,36 @@ void add_unusual_calls(gradient_list& to) {
   to.add("columns-128-causal", {1, 1, 1, 66, 66, 128, 128}, [](auto& p, auto&) { p.band = {0, -1, 0}; });
 }
 
+/// Many features in one call: a mistake in two of them beside each other shows.
+void add_features_together(gradient_list& to) {
+  problem::sizes const s{2, 4, 2, 9, 13, 8, 8};
+  auto const half = [](problem_draft& p, auto& random) {
+    p.softcap = 2, p.scale = 0.25, p.align = 1;
+    p.band = {0, 6, 0};
+    add_sink(p, 0, [&](auto, auto) { return random.normal(); });
+    set_lengths(p, {7, 9}, {13, 8});
+  };
+  auto const drop = [](problem_draft& p) {
+    p.dropout = 0.25;
+    p.keep = owned_tensor::compact(problem::element_type::u8, {2, 4, 9, 13});
+    fill(*p.keep, [](auto b, auto h, auto i, auto j) { return (b + 2 * h + 3 * i + j) % 4 != 0 ? 1.0 : 0.0; });
+  };
+  to.add("together-in-slots", s, [&](auto& p, auto& random) {
+    half(p, random), drop(p);
+    add_bias(p, 1, 4, s.n, s.m, [&](auto...) { return random.normal(); });
+    add_mask(p, 2, 1, s.n, s.m, [](auto b, auto, auto i, auto j) { return (b + i + 2 * j) % 5 != 0; });
+  });
+  to.add("together-packed", s, [&](auto& p, auto& random) {
+    half(p, random);
+    pack_queries(p, 1), pack_keys(p, 1);
+  });
+  to.add("together-causal", s, [&](auto& p, auto& random) {
+    drop(p), p.band = {0, -1, 0};
+    add_bias(p, 2, 1, s.n, s.m, [&](auto...) { return random.normal(); });
+  });
+  to.add("columns-256", {2, 2, 1, 5, 9, 256, 256}, [](auto&, auto&) {});
+}
+
 /// dO of a problem: numbers that the name of the case and the shape decide. Rows of no query hold NaN.
 owned_tensor d_out_of(owned_problem const& problem, std::string_view name, std::uint64_t seed) {
   random_stream random(seed, name);
@@ -253,6 +284,7 @@ std::vector<audit_case> backward_cases(case_options const& options) {
   add_rows_and_groups(own);
   add_shared_inputs(own);
   add_unusual_calls(own);
+  add_features_together(own);
   std::ranges::move(own.take(), std::back_inserter(cases));
   add_borrowed(options, cases);
   return cases;
