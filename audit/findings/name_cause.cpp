@@ -67,18 +67,37 @@ clock::time_point part_of(clock::time_point begun, clock::time_point until, doub
   return begun + std::chrono::duration_cast<clock::duration>(share * (until - begun));
 }
 
+/// The call of attention whose gradients are asked for.
+owned_problem without_gradients(owned_problem const& pass) {
+  problem_draft draft = pass.draft();
+  draft.d_out.reset(), draft.handed_o.reset(), draft.handed_lse.reset();
+  draft.of = &problem::attention;
+  return owned_problem::of_valid(std::move(draft));
+}
+
+/// Adds an answer. Of a backward pass, an O and an LSE beside the gradients are answers of attention, from which the
+/// gradients were formed.
+void add_answer(owned_problem const& asked, owned_outputs const& given, contract const& claim,
+                std::vector<row_index> const& rows, answered_case& to) {
+  owned_outputs forward, gradients;
+  for (output_kind const kind : output_kinds)
+    (problem::is_gradient(kind) ? gradients : forward).of(kind) = given.of(kind);
+  forward.padding = gradients.padding = given.padding;
+  bool const is_pass = asked.draft().d_out.has_value();
+  if (!forward.empty()) to.add(is_pass ? without_gradients(asked) : asked, forward, claim, rows);
+  if (gradients.empty() || !is_pass) return;
+  problem_draft draft = asked.draft();
+  if (forward.o && forward.lse) draft.handed_o = forward.o, draft.handed_lse = forward.lse;
+  to.add(owned_problem::of_valid(std::move(draft)), gradients, claim, {});
+}
+
 /// Adds the answers, except answers that the contract leaves open.
 answered_case answers_of(audit_case const& of, case_outputs const& outputs, contract const& claim) {
   answered_case answers;
   for (std::size_t const call : order_of_calls(of)) {
     if (!outputs[call] || leaves_outputs_open(of.call(call), claim)) continue;
-    owned_outputs answered = *outputs[call];
-    bool const is_pass = of.call(call).draft().d_out.has_value();  // its O and LSE are answers of attention
-    for (output_kind const kind : output_kinds)
-      if (problem::is_gradient(kind) != is_pass) answered.of(kind).reset();
-    if (answered.empty()) continue;
     bool const sampled = of.call(call).size() == of.problem.size();
-    answers.add(of.call(call), answered, claim, sampled ? of.rows : std::vector<row_index>());
+    add_answer(of.call(call), *outputs[call], claim, sampled ? of.rows : std::vector<row_index>(), answers);
   }
   for (std::size_t n = 0; outputs[0] && n < of.further.size(); ++n) {
     further_call const& further = of.further[n];

@@ -119,6 +119,16 @@ TEST_CASE("a gradient that fits one mistake as a whole says so", "[unit]") {
         }).second.ends_with("fits one mistake: dS is P*dP, without delta"));
 }
 
+TEST_CASE("recorded gradients have a cause, from the O and LSE beside them", "[unit]") {
+  tensors_of pass = right_pass();
+  pass["dq"].values[0] = 0.5;
+  report const found = verified(pass);
+  REQUIRE(found.cause);
+  REQUIRE(!found.cause->mistakes.empty());
+  CHECK(found.cause->mistakes.front().name == "dq-unscaled");
+  CHECK(found.cause->recorded);
+}
+
 TEST_CASE("without an LSE, the bound is that of a forward pass of the same contract", "[unit]") {
   tensors_of pass = right_pass();
   pass.erase("lse"), pass.erase("o");
