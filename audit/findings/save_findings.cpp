@@ -13,6 +13,7 @@
 #include "audit/findings/kernel_again.hpp"
 #include "audit/findings/name_cause.hpp"
 #include "audit/findings/shrink.hpp"
+#include "audit/judge/forward_answers.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/words.hpp"
@@ -109,8 +110,12 @@ class finding_saver {
 
   /// Writes the case with its outputs, so that `attest verify` has the same finding. Returns whether that succeeded.
   bool write(audit_case const& kernel_case, case_outputs const& outputs, finding& found) {
+    // A backward pass is judged with the O and LSE that it was handed.
+    bool const hands = !kernel_case.problem.draft().of->handed.empty() && !outputs.empty() && kernel_.session() &&
+                       kernel_.session()->reads_forward();
+    audit_case const saved_case = hands ? with_forward(kernel_case) : kernel_case;
     auto const bytes =
-        case_file_bytes({&kernel_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
+        case_file_bytes({&saved_case, 1}, {.seed = options_.seed, .contract = options_.claim->name}, {&outputs, 1});
     auto const path = bytes ? folder_.save(findings_file_name(found), bytes.value()) : bytes.why();
     if (!path)
       report_.observations.push_back({"a finding could not be saved: " + path.why().message(), kind_not_saved});
