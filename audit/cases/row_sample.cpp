@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/key_rows.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -48,6 +50,76 @@ std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_
   std::vector<row_index> rows = sampled_rows(problem.size(), most, random);
   std::erase_if(rows, [&](row_index const& row) { return queries_of(problem, row.b) == 0; });
   for (row_index& row : rows) row.i %= queries_of(problem, row.b);  // a short entry has as many rows as a long one
+  put_in_order(rows);
+  return rows;
+}
+
+namespace {
+
+constexpr std::size_t keys_of_head = 24;
+
+/// Keys of a head of `count` keys, in increasing order.
+std::vector<std::int64_t> drawn_keys(std::int64_t count, random_stream& random) {
+  std::vector<std::int64_t> keys{0, count - 1};
+  while (keys.size() < keys_of_head) keys.push_back(drawn_query(count, random));
+  std::ranges::sort(keys);
+  keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  return keys;
+}
+
+/// The queries of a group that see one of the keys.
+template <class T>
+std::int64_t queries_that_see(problem::instance<T> const& p, std::int64_t b, std::int64_t g,
+                              std::span<std::int64_t const> keys) {
+  std::int64_t const heads = p.size().hq / p.size().hk;
+  std::int64_t count = 0;
+  for (std::int64_t h = g * heads; h < (g + 1) * heads; ++h)
+    for (std::int64_t i = 0; i < p.queries(b); ++i)
+      count += std::ranges::any_of(keys, [&](std::int64_t j) { return reference::visible(p, b, h, i, j); });
+  return count;
+}
+
+/// Keys of heads in an order that is drawn, until `most` queries see them. The first head has at least one key, which
+/// the fewest queries see.
+template <class T>
+void add_keys(problem::instance<T> const& p, std::int64_t most, random_stream& random, std::vector<row_index>& to) {
+  problem::sizes const& s = p.size();
+  std::int64_t const groups = s.b * s.hk, first = random.below(groups);
+  std::int64_t used = 0;
+  for (std::int64_t n = 0; n < groups && used < most; ++n) {
+    std::int64_t const at = (first + n) % groups, b = at / s.hk, g = at % s.hk;
+    if (p.keys(b) == 0) continue;
+    std::vector<std::int64_t> keys = drawn_keys(p.keys(b), random);
+    std::int64_t cost = queries_that_see(p, b, g, keys);
+    if (used + cost > most && used > 0) continue;
+    if (cost > most) {
+      std::vector<std::pair<std::int64_t, std::int64_t>> by_cost;
+      for (std::int64_t const j : keys) by_cost.emplace_back(queries_that_see(p, b, g, std::span(&j, 1)), j);
+      std::ranges::sort(by_cost);
+      keys.clear();
+      for (auto const& [queries, j] : by_cost) {
+        keys.push_back(j);
+        cost = queries_that_see(p, b, g, keys);
+        if (cost <= most || keys.size() == 1) continue;
+        keys.pop_back();
+        break;
+      }
+    }
+    used += cost;
+    for (std::int64_t const j : keys) to.push_back(row_of_key(s, b, g, j));
+  }
+}
+
+}  // namespace
+
+std::vector<row_index> sampled_gradients(owned_problem const& problem, std::int64_t products, random_stream& random) {
+  problem::sizes const& s = problem.size();
+  std::int64_t const row = std::max<std::int64_t>(s.m * (s.d + s.dv), 1), most = products / row;
+  if (s.b * s.hq * s.n <= most || s.hk == 0) return {};
+  std::vector<row_index> rows = sampled_queries(problem, std::clamp<std::int64_t>(most / 4, 4, 64), random);
+  if (rows.empty()) return {};
+  std::visit([&](auto const& p) { add_keys(p, std::max<std::int64_t>(most - most / 4, 1), random, rows); },
+             problem.instance());
   put_in_order(rows);
   return rows;
 }

@@ -21,4 +21,11 @@ std::vector<row_index> sampled_rows(problem::sizes const& s, std::int64_t most, 
 /// entry has one.
 std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_t most, random_stream& random);
 
+/// Rows of a backward pass (key_rows.hpp) in increasing order, whose judging costs about `products` multiplications. A
+/// quarter of that is for rows of dQ, chosen as sampled_queries does. The rest is for keys of a few heads: of a head of
+/// keys the first, the last, those at the edges of tiles, and some at random. A key costs each query that sees it, over
+/// all keys of that query, and so further keys of its head cost little. Empty, which stands for all, if all are not
+/// dearer. Requires  a problem without pages
+std::vector<row_index> sampled_gradients(owned_problem const& problem, std::int64_t products, random_stream& random);
+
 }  // namespace attest::audit

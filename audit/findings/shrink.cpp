@@ -5,6 +5,7 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/key_rows.hpp"
 #include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
@@ -56,12 +57,20 @@ std::vector<row_index> kept_rows(audit_case const& whole, selection const& chose
     return found - kept.begin();
   };
   std::vector<row_index> rows;
-  for (auto const& [b, h, i] : whole.rows) {
+  std::int64_t const heads = std::ssize(chosen.hk) * (chosen.query_head >= 0 ? 1 : group);
+  for (row_index const& row : whole.rows) {
+    auto const& [b, h, i] = row;
+    if (is_row_of_key(s, row)) {
+      auto const of_b = place(chosen.b, b), of_g = place(chosen.hk, h - s.hq), of_m = place(chosen.m, i);
+      if (of_b && of_g && of_m) rows.push_back({*of_b, heads + *of_g, *of_m});
+      continue;
+    }
     auto const in_b = place(chosen.b, b), in_hk = place(chosen.hk, h / group), in_n = place(chosen.n, i);
     bool const one_head = chosen.query_head >= 0;
     if (!in_b || !in_hk || !in_n || (one_head && h % group != chosen.query_head)) continue;
     rows.push_back({*in_b, one_head ? *in_hk : *in_hk * group + h % group, *in_n});
   }
+  std::ranges::sort(rows);
   return rows;
 }
 

@@ -17,6 +17,7 @@
 #include "audit/judge/unmasked_rows.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/key_rows.hpp"
 
 namespace attest::audit {
 namespace {
@@ -234,14 +235,16 @@ judgement judge_backward(owned_problem const& problem, owned_outputs const& outp
   for (output_kind const kind : output_kinds)
     (problem::is_gradient(kind) ? gradients : forward).of(kind) = outputs.of(kind);
   forward.padding = outputs.padding;
-  judgement found = judge_forward(problem, forward, claim, rows, how);
+  std::vector<row_index> const queries = rows_of_queries(problem.size(), rows);
+  judgement found =
+      queries.empty() && !rows.empty() ? unjudged(forward) : judge_forward(problem, forward, claim, queries, how);
   found.merge(unjudged(gradients));
   if (gradients.empty()) return found;
   auto const unmasked = claim.conventions.empty_row == conventions::row::unmasked
                             ? with_empty_rows_unmasked(problem, outputs)
                             : std::nullopt;
-  found.merge(unmasked ? judge_gradients(unmasked->problem, unmasked->outputs, claim, how)
-                       : judge_gradients(problem, outputs, claim, how));
+  found.merge(unmasked ? judge_gradients(unmasked->problem, unmasked->outputs, claim, how, formed_from::inputs, rows)
+                       : judge_gradients(problem, outputs, claim, how, formed_from::inputs, rows));
   return found;
 }
 

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audit/cases/row_sample.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/hidden_keys.hpp"
@@ -16,6 +17,8 @@
 #include "audit/judge/row_law.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
+#include "audit/tensors/key_rows.hpp"
 
 namespace attest::audit {
 
@@ -30,15 +33,26 @@ judgement judge_beside(owned_problem const& problem, owned_outputs const& first,
   return found;
 }
 
+namespace {
+
+/// The row of the element, among rows that are judged; all of them for dBias and dSink.
+std::vector<row_index> rows_around(owned_problem const& problem, violation const& wrong) {
+  auto const& [b, h, i, at] = wrong.index;
+  auto const kind = problem::output_named(wrong.output);
+  if (kind == output_kind::dbias || kind == output_kind::dsink) return {};
+  if (kind == output_kind::dk || kind == output_kind::dv) return {row_of_key(problem.size(), b, h, i)};
+  return {{b, h, i}};
+}
+
+}  // namespace
+
 bool is_wrong(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
               violation const& wrong) {
-  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
-  return judge_by_law(problem, outputs, claim, {&row, 1}, thoroughness::verdict).failed > 0;
+  return judge_by_law(problem, outputs, claim, rows_around(problem, wrong), thoroughness::verdict).failed > 0;
 }
 
 bool passes(owned_problem const& problem, owned_outputs const& outputs, contract const& claim, violation const& wrong) {
-  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
-  judgement const found = judge_by_law(problem, outputs, claim, {&row, 1}, thoroughness::verdict);
+  judgement const found = judge_by_law(problem, outputs, claim, rows_around(problem, wrong), thoroughness::verdict);
   return found.failed == 0 && found.undecided == 0 && found.not_judged() == 0 && found.judged() > 0;
 }
 
@@ -63,16 +77,45 @@ bool is_suspect_row(owned_outputs const& outputs, std::size_t row, problem::size
   return false;
 }
 
+/// The rows of dQ, dK and dV that hold a NaN or an infinity, at most 64 of each.
+std::vector<row_index> suspect_gradients(owned_problem const& problem, owned_outputs const& outputs) {
+  constexpr std::ptrdiff_t most = 64;
+  problem::sizes const& s = problem.size();
+  std::vector<row_index> rows;
+  for (output_kind const kind : {output_kind::dq, output_kind::dk, output_kind::dv}) {
+    if (!outputs.of(kind)) continue;
+    gradient_places const places(problem, kind);
+    bool const of_keys = kind != output_kind::dq;
+    std::int64_t const width = kind == output_kind::dv ? s.dv : s.d;
+    std::ptrdiff_t found = 0;
+    problem::with_type(outputs.of(kind)->type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
+      T const* const from = outputs.of(kind)->as<T>();
+      for (std::int64_t b = 0; b < s.b; ++b)
+        for (std::int64_t h = 0; h < (of_keys ? s.hk : s.hq); ++h)
+          for (std::int64_t i = 0; i < (of_keys ? keys_of(problem, b) : queries_of(problem, b)); ++i)
+            if (found < most && !all_finite(from + places.row(b, h, i), width)) {
+              rows.push_back(of_keys ? row_of_key(s, b, h, i) : row_index{b, h, i});
+              ++found;
+            }
+    });
+  }
+  put_in_order(rows);
+  return rows;
+}
+
 /// If rows are sampled, other rows that hold a NaN or an infinity are judged as well. The values of these problems are
 /// finite, and so are the right answers, except where the contract prescribes others for queries that see no key.
 void judge_finite(audit_case const& kernel_case, owned_outputs const& outputs, contract const& claim, judgement& into) {
-  if (kernel_case.rows.empty() || !kernel_case.form) return;
+  bool const backward = kernel_case.problem.draft().d_out.has_value();
+  if (kernel_case.rows.empty() || (!kernel_case.form && !backward)) return;
   problem::sizes const& s = kernel_case.problem.size();
-  std::vector<row_index> rows = queries_among(kernel_case.problem);
-  std::erase_if(rows, [&](row_index const& row) {
-    return !is_suspect_row(outputs, output_row(kernel_case.problem, row.b, row.h, row.i), s,
-                           keys_of(kernel_case.problem, row.b));
-  });
+  std::vector<row_index> rows =
+      backward ? suspect_gradients(kernel_case.problem, outputs) : queries_among(kernel_case.problem);
+  if (!backward)
+    std::erase_if(rows, [&](row_index const& row) {
+      return !is_suspect_row(outputs, output_row(kernel_case.problem, row.b, row.h, row.i), s,
+                             keys_of(kernel_case.problem, row.b));
+    });
   if (rows.empty()) return;
   judgement found = judge_by_law(kernel_case.problem, outputs, claim, rows, thoroughness::verdict);
   into.failed += found.failed;

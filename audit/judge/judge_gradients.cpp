@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "audit/judge/stored_gradient.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/gradient_form.hpp"
+#include "audit/tensors/key_rows.hpp"
 #include "reference/gradient/gradients.hpp"
 
 namespace attest::audit {
@@ -123,8 +125,10 @@ struct returned_gradient {
 /// The gradients that were returned.
 struct returned_gradients {
   std::array<std::optional<returned_gradient>, 5> of;
+  std::int64_t heads_of_group;
 
-  returned_gradients(owned_problem const& problem, owned_outputs const& outputs) {
+  returned_gradients(owned_problem const& problem, owned_outputs const& outputs)
+      : heads_of_group(problem.size().hk > 0 ? problem.size().hq / problem.size().hk : 1) {
     for (gradient const which : {gradient::dq, gradient::dk, gradient::dv, gradient::dbias, gradient::dsink})
       if (auto const& tensor = outputs.of(kind_of(which)))
         of[static_cast<std::size_t>(which)].emplace(
@@ -148,6 +152,44 @@ void take_group(reference::group_gradients const& group, returned_gradients cons
          [&](std::int64_t i, std::int64_t t) { return group.dq_at(h, i, t); });
   take(gradient::dk, group.g, group.keys, group.d, [&](std::int64_t j, std::int64_t t) { return group.dk_at(j, t); });
   take(gradient::dv, group.g, group.keys, group.dv, [&](std::int64_t j, std::int64_t c) { return group.dv_at(j, c); });
+}
+
+/// A group, and its rows that are wanted.
+struct sampled_group {
+  std::int64_t b = 0, g = 0;
+  reference::wanted_rows wanted;
+};
+
+/// The rows by their groups. Requires  rows in increasing order
+std::vector<sampled_group> groups_of(problem::sizes const& s, std::span<row_index const> rows) {
+  std::map<std::pair<std::int64_t, std::int64_t>, reference::wanted_rows> groups;
+  std::int64_t const heads = s.hk > 0 ? s.hq / s.hk : 1;
+  for (row_index const& row : rows)
+    if (is_row_of_key(s, row)) groups[{row.b, row.h - s.hq}].keys.push_back(row.i);
+    else groups[{row.b, row.h / heads}].queries.push_back({row.h % heads, row.i});
+  std::vector<sampled_group> all;
+  for (auto& [at, wanted] : groups) all.push_back({at.first, at.second, std::move(wanted)});
+  return all;
+}
+
+void take_some(reference::group_gradients const& found, sampled_group const& of, returned_gradients const& given,
+               gradient_tally& into) {
+  auto const take = [&](gradient which, std::int64_t h, std::int64_t row, std::int64_t columns, auto&& truth) {
+    auto const& gradient = given[which];
+    for (std::int64_t x = 0; gradient && x < columns; ++x)
+      into.take({which, of.b, h, row, x}, truth(x), gradient->got(of.b, h, row, x));
+  };
+  std::int64_t const heads = given.heads_of_group;
+  for (std::size_t n = 0; n < of.wanted.queries.size(); ++n) {
+    auto const& [h, i] = of.wanted.queries[n];
+    take(gradient::dq, of.g * heads + h, i, found.d,
+         [&](std::int64_t t) { return found.dq_at(0, static_cast<std::int64_t>(n), t); });
+  }
+  for (std::size_t n = 0; n < of.wanted.keys.size(); ++n) {
+    auto const at = static_cast<std::int64_t>(n);
+    take(gradient::dk, of.g, of.wanted.keys[n], found.d, [&](std::int64_t t) { return found.dk_at(at, t); });
+    take(gradient::dv, of.g, of.wanted.keys[n], found.dv, [&](std::int64_t c) { return found.dv_at(at, c); });
+  }
 }
 
 template <class T>
@@ -206,7 +248,7 @@ void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> co
 
 template <class T>
 judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
-                      contract const& claim, thoroughness how, formed_from what) {
+                      contract const& claim, thoroughness how, formed_from what, std::span<row_index const> rows) {
   problem::kernel_model const forward = claim.model_for(problem.instance());
   problem::gradient_model const backward = claim.gradient_for(problem.instance());
   owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
@@ -237,19 +279,24 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
   };
   tbb::enumerable_thread_specific<worker> workers(
       [&] { return worker{source_of().value(), gradient_tally(p.size().m)}; });
-  auto const groups = static_cast<std::size_t>(p.size().b * p.size().hk);
+  auto const groups = rows.empty() ? static_cast<std::size_t>(p.size().b * p.size().hk) : 0;
   tbb::parallel_for(std::size_t{0}, groups, [&](std::size_t at) {
     worker& mine = workers.local();
     auto const number = static_cast<std::int64_t>(at);
     take_group(mine.source.group(number / p.size().hk, number % p.size().hk), returned, mine.tally);
+  });
+  auto const some = groups_of(s, rows);
+  tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t at) {
+    worker& mine = workers.local();
+    take_some(mine.source.some_of_group(some[at].b, some[at].g, some[at].wanted), some[at], returned, mine.tally);
   });
   for (worker& local : workers) {
     first.value().add(local.source);
     total.open.insert(total.open.end(), local.tally.open.begin(), local.tally.open.end());
     total.found.merge(std::move(local.tally.found));
   }
-  take_shared<T>(gradient::dbias, first.value().dbias(), returned, total);
-  take_shared<T>(gradient::dsink, first.value().dsink(), returned, total);
+  if (rows.empty()) take_shared<T>(gradient::dbias, first.value().dbias(), returned, total);
+  if (rows.empty()) take_shared<T>(gradient::dsink, first.value().dsink(), returned, total);
   decide_open(p, inputs, mode, total, how);
   return std::move(total.found);
 }
@@ -257,8 +304,8 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
 }  // namespace
 
 judgement judge_gradients(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                          thoroughness how, formed_from what) {
-  return std::visit([&](auto const& p) { return judge_typed(problem, p, outputs, claim, how, what); },
+                          thoroughness how, formed_from what, std::span<row_index const> rows) {
+  return std::visit([&](auto const& p) { return judge_typed(problem, p, outputs, claim, how, what, rows); },
                     problem.instance());
 }
 
