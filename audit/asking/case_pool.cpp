@@ -6,6 +6,8 @@
 #include "audit/asking/kernel_speed.hpp"
 #include "audit/asking/run_case.hpp"
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/families/backward.hpp"
+#include "audit/cases/families/backward_forms.hpp"
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/support/interruptible.hpp"
 
@@ -20,6 +22,7 @@ case_pool::case_pool(audit_plan const& plan, audit_options const& options, inter
       limits_(fixed_limits(options)),
       served_(std::move(served)) {
   limits_.domain = plan.domain;
+  limits_.gradients.domain = plan.of_gradients;
 }
 
 std::optional<problem::error> case_pool::start() {
@@ -66,13 +69,28 @@ bool case_pool::may_begin(std::size_t at) const {
 void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lock) {
   limits_state_ = limits_state::being_measured;
   if (!options_.draws && !options_.draw_products && !options_.part) {
+    drawn_functions const drawn = drawn_;
+    double const seconds = options_.seconds_of_draws();
+    std::optional<std::int64_t> products, of_gradients;
     lock.unlock();
-    auto const products = most_products(kernel, plan_.type, options_.seconds_of_draws(), limits_.domain);
+    if (drawn.attention) products = most_products(kernel, plan_.type, seconds, limits_.domain);
+    if (drawn.backward) of_gradients = most_gradient_products(kernel, plan_.type, seconds, plan_.of_gradients);
     lock.lock();
     if (products) limits_.call.products = *products;
+    if (of_gradients) limits_.gradients.products = *of_gradients;
   }
   limits_state_ = limits_state::known;
   changed_.notify_all();
+}
+
+/// Notes what a case shows of the functions that the kernel has. Requires the lock.
+void case_pool::note_support(asked_case const& asked) {
+  bool const of_gradients = asked.plan.check == check_of_gradients;
+  if (!asked.result || (asked.plan.check != "support" && !of_gradients)) return;
+  if (!is_gradient_support(asked.plan.name) && of_gradients) return;
+  if (!asked.result.value().unsupported)
+    (of_gradients ? drawn_.backward : drawn_.attention) = of_gradients ? plan_.drawn.backward : plan_.drawn.attention;
+  else if (of_gradients) note_gradient_refusal(limits_.gradients.answers, asked.plan.name);
 }
 
 /// Runs cases on a kernel of its own: a kernel ends with the thread that opened it.
@@ -112,7 +130,8 @@ void case_pool::work() {
         }
         continue;
       }
-      plan = at < plan_.fixed.size() ? plan_.fixed[at] : plan_.draw(static_cast<std::int64_t>(at - plan_.fixed.size()));
+      plan = at < plan_.fixed.size() ? plan_.fixed[at]
+                                     : plan_.draw(static_cast<std::int64_t>(at - plan_.fixed.size()), drawn_);
       asked_.emplace_back();
     }
     asked_case asked{std::move(plan), std::nullopt, case_result{}};
@@ -130,6 +149,7 @@ void case_pool::work() {
     if (asked.plan.check == "support" && asked.result && asked.result.value().unsupported && asked.made &&
         asked.made->form)
       note_refusal(limits_.answers, *asked.made->form, limits_.domain);
+    note_support(asked);
     done_before_shapes_ += at < plan_.shapes_from;
     asked_[at] = std::move(asked);
     changed_.notify_all();

@@ -49,6 +49,8 @@ class case_pool {
 
   /// The limits by which production shapes and draws were made. Requires that one of them was asked, or close().
   shape_limits const& limits() const { return limits_; }
+  /// Of which functions draws are calls, by the cases that show what the kernel supports. Requires as limits().
+  drawn_functions const& drawn() const { return drawn_; }
   /// The wider presets by which failing cases are judged again.
   wider_claims& wider() { return wider_; }
   std::string name() const { return name_; }
@@ -60,6 +62,7 @@ class case_pool {
   void work();
   /// Is there a case `at` that may begin now? Requires the lock.
   bool may_begin(std::size_t at) const;
+  void note_support(asked_case const& asked);
   void measure(kernel_session& kernel, std::unique_lock<std::mutex>& lock);
 
   audit_plan const& plan_;
@@ -75,6 +78,7 @@ class case_pool {
   std::size_t finished_ = 0, done_before_shapes_ = 0;
   enum class limits_state : std::uint8_t { unknown, being_measured, known } limits_state_ = limits_state::unknown;
   shape_limits limits_;
+  drawn_functions drawn_{.attention = false, .backward = false};
   std::optional<kernel_session> served_;
   int opened_ = 0;
   bool closed_ = false;

@@ -5,32 +5,40 @@
 #include <utility>
 
 #include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/isolation/own_time.hpp"
+#include "audit/judge/forward_answers.hpp"
 
 namespace attest::audit {
 
 shape_limits fixed_limits(audit_options const& options) {
   shape_limits limits;
   if (options.quick) limits.call = {.bytes = std::int64_t{1} << 25, .products = std::int64_t{1} << 25};
-  if (options.draw_products) limits.call.products = *options.draw_products;
+  if (options.quick) limits.gradients.products >>= 2;
+  if (options.draw_products) limits.call.products = limits.gradients.products = *options.draw_products;
   if (options.claim->type == problem::element_type::f64) limits.judged_products >>= 2;
   if (options.quick) limits.judged_products >>= 2;
   return limits;
 }
 
-std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
-                                          call_domain const& domain) {
-  constexpr double long_enough = 0.01, least = 0x1p20, most = 0x1p33;
+namespace {
+
+std::optional<std::int64_t> measured(kernel_session& kernel, problem::element_type type, double seconds,
+                                     call_domain const& domain, bool backward) {
+  constexpr double long_enough = 0.01;
+  double const least = backward ? 0x1p18 : 0x1p20, most = backward ? 0x1p30 : 0x1p33;
   std::optional<std::int64_t> products;
   call_form last;
-  for (std::int64_t n = 32; n <= 2048; n *= 2) {
+  for (std::int64_t n = 32; n <= (backward ? 512 : 2048); n *= 2) {
     call_form form{.size = {1, 4, 4, n, n, 64, 64}};
     keep_to(domain, form);
     if (form == std::exchange(last, form)) continue;
     random_stream random(0, "speed");
-    auto const ran =
-        kernel.run(owned_problem::of_valid(draft_of(form, type, random)), 0, placement::end, {false, false});
+    audit_case plain{.check = {}, .name = "speed", .problem = owned_problem::of_valid(draft_of(form, type, random))};
+    if (backward) plain = differentiated(std::move(plain), 0);
+    auto const ran = kernel.run(backward && kernel.reads_forward() ? with_forward(plain.problem) : plain.problem, 0,
+                                placement::end, {false, false});
     if (!ran || ran.value().report.outcome != call_outcome::succeeded) break;
     double const took = std::max(own_time::share() * ran.value().seconds, 1e-6);
     double const speed = static_cast<double>(cost_of(form, type).products) / took;
@@ -39,6 +47,18 @@ std::optional<std::int64_t> most_products(kernel_session& kernel, problem::eleme
     if (took >= long_enough) break;
   }
   return products;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
+                                          call_domain const& domain) {
+  return measured(kernel, type, seconds, domain, false);
+}
+
+std::optional<std::int64_t> most_gradient_products(kernel_session& kernel, problem::element_type type, double seconds,
+                                                   call_domain const& domain) {
+  return measured(kernel, type, seconds, domain, true);
 }
 
 }  // namespace attest::audit

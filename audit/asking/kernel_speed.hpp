@@ -18,4 +18,8 @@ shape_limits fixed_limits(audit_options const& options);
 std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
                                           call_domain const& domain = {});
 
+/// The same of backward passes, of at most 512 queries. Returns nothing if the kernel answers no plain one.
+std::optional<std::int64_t> most_gradient_products(kernel_session& kernel, problem::element_type type, double seconds,
+                                                   call_domain const& domain = {});
+
 }  // namespace attest::audit

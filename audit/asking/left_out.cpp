@@ -40,6 +40,7 @@ std::vector<omission> left_out(audit_options const& options, audit_plan const& p
   bool const merges = is_of_merges(*options.claim);
   std::vector<omission> omissions;
   if (!options.only.empty()) omissions.push_back({"other checks and cases", "--only"});
+  if (!plan.has_attention) omissions.push_back({"attention", "the library has no attest_attention"});
   if (merges) omissions.push_back({"attention", "the contract is about merges"});
   // All cases of a file are asked, even with --quick.
   if (options.quick && !options.replay)

@@ -17,6 +17,7 @@
 #include "audit/cases/domain/fit_case.hpp"
 #include "audit/cases/domain/size_word.hpp"
 #include "audit/cases/families/backward.hpp"
+#include "audit/cases/families/backward_forms.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/cases/forms/production.hpp"
 #include "audit/cases/forms/support_cases.hpp"
@@ -71,7 +72,12 @@ std::vector<std::string> checks_of(names const& only) {
 
 /// The fixed part of a whole audit, without numbers: all cases of every check that --only names.
 result<audit_plan> whole_plan(audit_options const& options, kernel_domain const& of) {
-  audit_plan plan{.fixed = {}, .type = options.claim->type, .seed = options.seed, .domain = of.domain};
+  audit_plan plan{.fixed = {},
+                  .type = options.claim->type,
+                  .seed = options.seed,
+                  .domain = of.domain,
+                  .of_gradients = of.of_gradients,
+                  .has_attention = of.has_attention};
   auto const add_all = [&](std::vector<audit_case>&& cases) {
     for (audit_case& made : cases) {
       put_under(*options.claim, made);
@@ -106,6 +112,7 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
     return plan;
   }
   add_all(support_cases(plan.type, options.seed, of.domain));
+  add_all(gradient_support_cases(plan.type, options.seed, of.of_gradients));
   plan.support_cases = plan.fixed.size();
   auto cases = generated_cases(wanted);
   if (plan.type == problem::element_type::f32 && wanted.wants("real-data")) {
@@ -119,13 +126,16 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   add_all(merge_cases(wanted));
   for (audit_case& made : backward_cases(wanted)) {
     put_under(*options.claim, made);
-    if (of.domain.is_everything()) {
-      plan.fixed.push_back(existing(differentiated(std::move(made), options.seed)));
+    fitted_case fits = fitted(made, of.of_gradients);
+    if (!fits.made) {
+      plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
       continue;
     }
-    fitted_case fits = fitted(made, of.domain);
-    if (fits.made) plan.fixed.push_back(existing(differentiated(*std::move(fits.made), options.seed)));
-    else plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
+    constexpr std::int64_t of_added_rows = std::int64_t{1} << 24;
+    bool const grew = fits.made->problem.size() != made.problem.size();
+    audit_case asked = differentiated(*std::move(fits.made), options.seed);
+    if (grew) judge_sample(asked, of_added_rows, options.seed);
+    plan.fixed.push_back(existing(std::move(asked)));
   }
   // Calls of the check "domain", each once.
   std::vector<domain_call> calls = of.again;
@@ -145,6 +155,13 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
     if (auto why = why_not_asked(row, plan.type, limits))
       plan.unfitted.push_back({"production", std::string(row.name), *std::move(why)});
     else plan.fixed.push_back(production_plan(row, plan.type, options.seed));
+  limits.gradients.domain = of.of_gradients;
+  for (production_shape const* row : production_of_gradients())
+    if (fits_gradients(*row, plan.type, limits))
+      plan.fixed.push_back(gradient_production_plan(*row, plan.type, options.seed));
+    else
+      plan.unfitted.push_back({std::string(check_of_gradients), fmt::format("production-{}", row->name),
+                               "the smallest call in the domain is too large"});
   plan.draws = true;
   return plan;
 }
@@ -178,7 +195,8 @@ std::optional<error> names_fault(char const* option, names const& named, audit_p
     known.push_back(kernel_case.check), known.push_back(kernel_case.full_name());
   for (unfitted_case const& outside : plan.unfitted) known.push_back(outside.full_name());
   for (std::string const& name : named)
-    if (!number_of_draw(name, plan) && !call_of(name) && std::ranges::find(known, name) == known.end())
+    if (!number_of_draw(name, plan) && !gradient_draw_named(name) && !call_of(name) &&
+        std::ranges::find(known, name) == known.end())
       return error{error_code::bad_value, option,
                    "no check or case is called '" + printable(name) + "'" + did_you_mean(name, known) +
                        "; see `attest list checks` and `attest list cases`"};
@@ -192,6 +210,8 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
   for (std::string const& name : only)
     if (auto const number = number_of_draw(name, plan))
       single_draws.push_back(draw_plan(plan.type, plan.seed, *number));
+    else if (auto const of_gradients = plan.draws ? gradient_draw_named(name) : std::nullopt)
+      single_draws.push_back(gradient_draw_plan(plan.type, plan.seed, *of_gradients));
   for (std::string const& name : only)
     if (auto const call = call_of(name);
         call && std::ranges::find(plan.fixed, name, &planned_case::full_name) == plan.fixed.end())
@@ -199,14 +219,21 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
                         again_plan(*call, plan.type, plan.seed));
   auto const wanted = [&](auto const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
   std::erase_if(plan.unfitted, std::not_fn(wanted));
-  plan.draws = plan.draws && only.contains("drawn");
-  bool shapes = plan.draws || !single_draws.empty();
-  for (std::size_t at = plan.shapes_from; at < plan.fixed.size(); ++at) shapes = shapes || wanted(plan.fixed[at]);
+  // The cases that show what the kernel supports are needed for shapes of the same function.
+  std::set<bool> shapes;
+  auto const of_gradients = [](planned_case const& c) { return c.check == check_of_gradients; };
+  if (plan.draws && only.contains("drawn")) shapes.insert(false);
+  if (plan.draws && only.contains(check_of_gradients)) shapes.insert(true);
+  plan.draws = !shapes.empty();
+  plan.drawn = {.attention = shapes.contains(false), .backward = shapes.contains(true)};
+  for (planned_case const& draw : single_draws) shapes.insert(of_gradients(draw));
+  for (std::size_t at = plan.shapes_from; at < plan.fixed.size(); ++at)
+    if (wanted(plan.fixed[at])) shapes.insert(of_gradients(plan.fixed[at]));
   std::vector<planned_case> kept;
   std::size_t support_kept = 0, before_shapes = 0;
   for (std::size_t at = 0; at < plan.fixed.size(); ++at) {
     planned_case& kernel_case = plan.fixed[at];
-    bool const needed = shapes && at < plan.support_cases;
+    bool const needed = at < plan.support_cases && shapes.contains(of_gradients(kernel_case));
     kernel_case.reported = wanted(kernel_case);
     if (!needed && !kernel_case.reported) continue;
     support_kept += at < plan.support_cases, before_shapes += at < plan.shapes_from;
@@ -238,10 +265,12 @@ void keep_shard(std::optional<shard> const& part, audit_plan& plan) {
 
 }  // namespace
 
-planned_case audit_plan::draw(std::int64_t index) const {
-  planned_case drawn = draw_plan(type, seed, draw_number(index));
-  drawn.number = all_fixed + draw_number(index);
-  return drawn;
+planned_case audit_plan::draw(std::int64_t index, drawn_functions const& of) const {
+  std::int64_t const number = draw_number(index);
+  bool const gradients = of.backward && (!of.attention || number % 3 == 0);
+  planned_case one = gradients ? gradient_draw_plan(type, seed, number) : draw_plan(type, seed, number);
+  one.number = all_fixed + number;
+  return one;
 }
 
 std::optional<audit_case> audit_plan::make(std::string_view check, std::string_view name,
@@ -251,6 +280,8 @@ std::optional<audit_case> audit_plan::make(std::string_view check, std::string_v
   if (at != fixed.end()) return at->make(limits);
   if (auto const call = check == "domain" ? domain_call::of_name(name) : std::nullopt)
     return case_of(*call, type, seed);
+  if (auto const number = draws ? gradient_draw_named(fmt::format("{}/{}", check, name)) : std::nullopt)
+    return drawn_gradients(type, seed, *number, limits);
   auto const number = check == "drawn" && draws ? draw_named(name) : std::nullopt;
   if (!number) return std::nullopt;
   return drawn_case(type, seed, *number, limits);
@@ -264,7 +295,7 @@ std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& l
     cases.back().number = planned.number;
   };
   for (planned_case const& planned : plan.fixed) add(planned);
-  for (std::int64_t index = 0; plan.draws && index < draws; ++index) add(plan.draw(index));
+  for (std::int64_t index = 0; plan.draws && plan.drawn.attention && index < draws; ++index) add(plan.draw(index));
   return cases;
 }
 
@@ -282,8 +313,10 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
   auto plan = whole_plan(options, of);
   if (!plan) return plan;
   if (auto why = names_fault("--waive", options.waived, plan.value())) return *std::move(why);
-  if (!options.only.empty())
-    if (auto why = keep_only(options.only, plan.value())) return *std::move(why);
+  bool const gradients_alone = options.only.empty() && !of.has_attention;
+  names const only = gradients_alone ? names{std::string(check_of_gradients)} : options.only;
+  if (!only.empty())
+    if (auto why = keep_only(only, plan.value())) return *std::move(why);
   keep_shard(options.part, plan.value());
   audit_plan& ordered = plan.value();
   bool const clock_decides = ordered.draws && !options.draws && !options.part && !options.budget && !options.soak;

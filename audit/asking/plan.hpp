@@ -20,6 +20,11 @@ struct unfitted_case {
   std::string full_name() const { return check + "/" + name; }
 };
 
+/// Of which functions draws are calls. Of both, every third draw is a backward pass.
+struct drawn_functions {
+  bool attention = true, backward = false;
+};
+
 struct audit_plan {
   /// Every case of this part is asked: first the cases that show what the kernel supports, then the others, then
   /// production shapes.
@@ -28,17 +33,21 @@ struct audit_plan {
   std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
   std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
   bool draws = false;             ///< are draws asked after the fixed part?
+  /// Those that are asked, as far as the kernel has them.
+  drawn_functions drawn{.attention = true, .backward = true};
   double slow_call = 0;    ///< of a call of the search, if the fixed part takes twice as long as the audit has; else 0
   std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time
   std::string replayed{};  ///< the SHA-256 of the file of --replay; empty without one
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
   shard part{};
-  call_domain domain{};                   ///< every case is inside it, except the cases of check "domain"
+  call_domain domain{};                   ///< every call of attention is inside it, except the calls of check "domain"
+  call_domain of_gradients{};             ///< the same for backward passes
+  bool has_attention = true;              ///< false: the library has no attention, and none is asked
   std::vector<unfitted_case> unfitted{};  ///< the generated cases that are not
 
   /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
-  planned_case draw(std::int64_t index) const;
+  planned_case draw(std::int64_t index, drawn_functions const& of = {}) const;
   std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
   /// The case of this name. Returns nothing if the plan has no such case.
   std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
@@ -48,7 +57,7 @@ struct audit_plan {
 /// be made.
 std::vector<omission> left_out(audit_options const& options, audit_plan const& plan);
 
-/// The cases of a plan and its first draws, for a file. Requires  options without a shard
+/// The cases of a plan and its first draws of attention, for a file. Requires  options without a shard
 std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& limits, std::int64_t draws);
 
 /// A plan of cases that exist, without draws.

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "audit/cases/domain/fit_case.hpp"
+#include "audit/cases/families/backward.hpp"
+#include "audit/cases/families/backward_forms.hpp"
 #include "audit/cases/forms/production.hpp"
 
 namespace attest::audit {
@@ -56,6 +58,24 @@ planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int6
   return {.check = "drawn", .name = fmt::format("{}", number), .make = [=](shape_limits const& limits) {
             return drawn_case(type, seed, number, limits);
           }};
+}
+
+planned_case gradient_production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed) {
+  return {
+      .check = std::string(check_of_gradients),
+      .name = fmt::format("production-{}", row.name),
+      .make = [&row, type, seed](shape_limits const& limits) { return production_gradients(row, type, seed, limits); }};
+}
+
+planned_case gradient_draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number) {
+  return {.check = std::string(check_of_gradients),
+          .name = fmt::format("{}{}", drawn_gradients_prefix, number),
+          .make = [=](shape_limits const& limits) { return drawn_gradients(type, seed, number, limits); }};
+}
+
+std::optional<std::int64_t> gradient_draw_named(std::string_view full_name) {
+  std::string const prefix = fmt::format("{}/{}", check_of_gradients, drawn_gradients_prefix);
+  return full_name.starts_with(prefix) ? draw_named(full_name.substr(prefix.size())) : std::nullopt;
 }
 
 std::optional<std::int64_t> draw_named(std::string_view name) {

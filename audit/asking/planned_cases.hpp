@@ -35,6 +35,11 @@ planned_case production_plan(production_shape const& row, problem::element_type 
 planned_case edge_plan(edge_form edge, problem::element_type type, std::uint64_t seed);
 planned_case draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number);
 
+planned_case gradient_production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed);
+planned_case gradient_draw_plan(problem::element_type type, std::uint64_t seed, std::int64_t number);
+
+/// NUMBER of "backward/drawn-NUMBER", from its full name.
+std::optional<std::int64_t> gradient_draw_named(std::string_view full_name);
 /// NUMBER of a draw, at least 1.
 std::optional<std::int64_t> draw_named(std::string_view name);
 /// The call of a case with a name such as "domain/b1-hq1-hk1-n3-m5-d6-dv6".

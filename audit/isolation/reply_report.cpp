@@ -35,4 +35,10 @@ call_report report_of(runner::reply_message const& reply, double waited) {
   return report;
 }
 
+bool has_no_function(call_report const& report) {
+  auto const says = [&](char const* text) { return report.sentence.find(text) != std::string::npos; };
+  return report.outcome == call_outcome::unsupported &&
+         (says(runner::no_attention_said) || says(runner::no_backward_said));
+}
+
 }  // namespace attest::audit

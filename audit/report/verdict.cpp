@@ -146,6 +146,7 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
       if (beside.compared > 0) notes.push_back(words_of(beside, facts.compared_row_in));
   if (!facts.covered.empty())
     notes.push_back((facts.domain.empty() ? "covered: " : "covered, of the domain: ") + covered_words(facts.covered));
+  if (auto sampled = sampled_gradients_words(facts.covered); !sampled.empty()) notes.push_back(std::move(sampled));
   if (auto const refused = refused_words(facts.covered); !refused.empty())
     notes.push_back("the kernel refused: " + refused);
   // If a kernel is wrong, the draws that showed nothing say nothing.

@@ -92,13 +92,14 @@ std::string text_of(gen_options const& options) {
 
 problem::result<generated_file> run_gen(gen_options const& options) {
   kernel_domain domain;
-  if (options.cases.domain) domain = {*options.cases.domain, domain_origin::declared};
+  if (options.cases.domain) domain = {*options.cases.domain, *options.cases.domain, domain_origin::declared};
   auto const plan = planned(options.cases, domain);
   if (!plan) return plan.why();
   // A file holds many cases: large ones are cut to a few hundred kilobytes.
   shape_limits limits{.domain = domain.domain};
   limits.call = {.bytes = std::int64_t{1} << 19,
                  .products = options.cases.draw_products.value_or(std::int64_t{1} << 24)};
+  limits.gradients = {.products = limits.call.products / 4, .domain = domain.domain};
   std::vector<audit_case> cases = made_cases(plan.value(), limits, options.cases.draws.value_or(100));
   if (cases.empty()) return error{error_code::missing, "--only", "none of the chosen cases is left"};
   std::erase_if(cases, [](audit_case const& c) { return c.callers > 0; });

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "audit/cases/default_contract.hpp"
+#include "audit/cases/families/backward.hpp"
+#include "audit/cases/families/backward_forms.hpp"
 #include "audit/condition/form.hpp"
 #include "audit/session/audit_session.hpp"
 #include "audit/session/take_result.hpp"
@@ -20,8 +22,12 @@ std::string audit_session::reproducer(audit_case const& kernel_case) const {
   else
     text += fmt::format(" --seed {} --only {}{}", options_.seed, shell_word(kernel_case.full_name()),
                         options_.quick ? " --quick" : "");
-  if (!plan_.domain.is_everything()) text += " --domain " + shell_word(plan_.domain.text());
-  if (kernel_case.form && kernel_case.check != "support")
+  bool const of_gradients = kernel_case.check == check_of_gradients;
+  call_domain const& domain = of_gradients ? plan_.of_gradients : plan_.domain;
+  if (!domain.is_everything()) text += " --domain " + shell_word(domain.text());
+  if (depends_on_limits(kernel_case.name) && of_gradients)
+    text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().gradients.products);
+  else if (kernel_case.form && kernel_case.check != "support")
     text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
   return text + options_.words_of_rules();
 }
@@ -45,6 +51,8 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);
+  if (kernel_case.problem.draft().d_out)
+    report_.covered.add_gradients(result.judged.judged(), result.judged.exist, !kernel_case.rows.empty());
   if (!result.unsupported) {
     points_.add(kernel_case);
     bool const is_pass = kernel_case.problem.draft().d_out.has_value();
@@ -143,8 +151,8 @@ problem::result<std::string> audit_session::take_all() {
       pool_.end_draws();
       pool_.end_by(options_.quick ? since_begun_in_own(7) : in_own(3));
     }
-    if (done + 1 == fixed && may_hurry() && judged_.empty()) {
-      nothing_to_draw_ = true;  // draws are calls of attention, and it answers none
+    if (done + 1 == fixed && may_hurry() && judged_.empty() && !pool_.drawn().backward) {
+      nothing_to_draw_ = true;  // it answers no call
       pool_.end_draws();
     }
     if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped = why_stopped();

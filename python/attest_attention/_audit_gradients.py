@@ -35,7 +35,7 @@ def audit_gradients(kernel: Callable[..., Any] | str | os.PathLike[str] | None =
 
     backward  instead: g(q, k, v, do, o, lse, …) -> (dq, dk, dv), then dbias where there is a bias, dsink where there is
               a sink; or its name. o and lse are exact to one rounding, and g is judged by them. One without o and lse
-              runs a forward pass of its own. NumPy, torch or JAX. Every call is asked: `domain` says less
+              runs a forward pass of its own. NumPy, torch or JAX
     arrays    without it by the module of the callable, or else torch or JAX, if only one of them is imported
 
     The other keywords are as for audit. It raises the same, and a callable may raise the same.
@@ -47,8 +47,6 @@ def audit_gradients(kernel: Callable[..., Any] | str | os.PathLike[str] | None =
     supports, allow, options = listed(supports, "supports"), listed(allow, "allow"), listed(options, "options")
     if (kernel is None) == (backward is None):
         raise ValueError("kernel, backward: give one of them")
-    if backward is not None and domain is None:
-        domain = "n>=0"  # every call: the search for a domain asks a forward pass, which is not there
     contract_part, element = contract_words(contract, dtype)
     words: list[str | os.PathLike[str]] = [*contract_part]
     words += option_words({"quick": quick, "seed": seed, "budget": budget, "only": only, "domain": domain_text(domain),

@@ -123,4 +123,4 @@ def _threads_of(function: Callable[..., Any]) -> str | None:
 
 def no_attention(q: Array, k: Array, v: Array) -> Array:
     """The kernel of an audit of merges or backward passes alone."""
-    raise Unsupported("attention: it is not asked")
+    raise Unsupported("it has no attest_attention")

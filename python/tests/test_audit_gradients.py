@@ -14,7 +14,7 @@ import pytest
 from attest_attention._gradients import Backward, MatchedBackward
 from attest_attention._signature import Options
 
-SMALL: dict[str, Any] = {"quick": True, "seed": 1, "progress": False}
+SMALL: dict[str, Any] = {"quick": True, "seed": 1, "progress": False, "options": "--draws=6"}
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +27,10 @@ def test_a_right_backward_pass_is_certified_with_all_its_parameters() -> None:
     report = attest.audit_gradients(backward=gradient_kernels.right, **SMALL)
     assert report.verdict == "certified", report
     assert report.checks[0]["name"] == "backward" and report.checks[0]["elements"] > 100_000
-    unsupported = next(line for line in report.text.splitlines() if line.startswith("not supported"))
-    assert "dbias" not in unsupported and "dsink" not in unsupported
+    unsupported = [line for line in report.text.splitlines() if line.startswith("not supported")]
+    assert not any("dbias" in line or "dsink" in line for line in unsupported), report
+    gradients = report.json["coverage"]["gradients"]
+    assert gradients["existing"] >= gradients["judged"] > 100_000
 
 
 @pytest.mark.parametrize("dtype", ["f64", "f16", "bf16"])
@@ -79,6 +81,30 @@ def test_not_implemented_refutes_nothing() -> None:
 
     report = attest.audit_gradients(backward=refuses_all, **SMALL)
     assert report.verdict == "undecided" and not report.findings
+
+
+@pytest.mark.parametrize("outside", ["refuses", "asserts"])
+def test_one_of_few_shapes_is_asked_in_its_domain(outside: str) -> None:
+    def of_tiles(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any, *, causal: bool = False,
+                 scale: float | None = None) -> Any:
+        taken = q.shape == k.shape == v.shape and q.shape[3] == 64 and q.shape[2] % 64 == 0 and q.shape[2] > 0
+        if outside == "refuses" and not taken:
+            raise NotImplementedError("a shape")
+        assert taken, "d = 64, lengths in tiles of 64, as many keys as queries"
+        return gradient_kernels.right(q, k, v, do, o, lse, scale=scale, right=0 if causal else -1)
+
+    def without_scale(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any, *, causal: bool = False,
+                      scale: float | None = None) -> Any:
+        dq, dk, dv = of_tiles(q, k, v, do, o, lse, causal=causal, scale=scale)
+        return dq, dk * np.float32(8), dv
+
+    report = attest.audit_gradients(backward=of_tiles, causal="top-left", **SMALL)
+    assert report.verdict == "certified", report
+    assert report.json["domain"]["text"] == "d=64 dv=d n%64 m=n group=1 causal=none,top-left", report.json["domain"]
+    answered = report.checks[0]["cases"] - report.checks[0]["unsupported"]
+    assert answered > 40 and report.checks[0]["elements"] > 200_000, report
+    assert "outside the domain: " in str(report.json)
+    assert attest.audit_gradients(backward=without_scale, causal="top-left", **SMALL).verdict == "refuted"
 
 
 @pytest.mark.parametrize("layout", ["bnhd", "thd"])

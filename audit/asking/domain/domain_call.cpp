@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/cases/row_sample.hpp"
 
@@ -14,6 +15,7 @@ namespace attest::audit {
 namespace {
 
 constexpr std::string_view ends_of_bands[]{"", "-top-left", "-bottom-right", "-diagonal", "-window"};
+constexpr std::string_view backward_prefix = "backward-";
 constexpr std::string_view ends_of_scales[]{"", "-stated-scale", "-other-scale", "-negative-scale", "-zero-scale"};
 
 /// A diagonal that is neither the top-left nor the bottom-right one.
@@ -46,14 +48,17 @@ call_form form_of(domain_call const& call) {
 }  // namespace
 
 std::string domain_call::name() const {
-  return fmt::format("b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}", size.b, size.hq, size.hk, size.n, size.m, size.d, size.dv,
-                     ends_of_bands[static_cast<std::size_t>(band)], ends_of_scales[static_cast<std::size_t>(scale)]);
+  return fmt::format("{}b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}", backward ? backward_prefix : "", size.b, size.hq, size.hk,
+                     size.n, size.m, size.d, size.dv, ends_of_bands[static_cast<std::size_t>(band)],
+                     ends_of_scales[static_cast<std::size_t>(scale)]);
 }
 
 std::optional<domain_call> domain_call::of_name(std::string_view name) {
   domain_call call;
   problem::sizes& s = call.size;
-  if (std::sscanf(std::string(name).c_str(), "b%5ld-hq%5ld-hk%5ld-n%5ld-m%5ld-d%5ld-dv%5ld", &s.b, &s.hq, &s.hk, &s.n,
+  call.backward = name.starts_with(backward_prefix);
+  std::string_view const rest = name.substr(call.backward ? backward_prefix.size() : 0);
+  if (std::sscanf(std::string(rest).c_str(), "b%5ld-hq%5ld-hk%5ld-n%5ld-m%5ld-d%5ld-dv%5ld", &s.b, &s.hq, &s.hk, &s.n,
                   &s.m, &s.d, &s.dv) != 7)
     return std::nullopt;
   bool const is_valid = std::min({s.b, s.hq, s.hk, s.d, s.dv}) > 0 && std::min(s.n, s.m) >= 0 && s.hq % s.hk == 0;
@@ -85,6 +90,12 @@ audit_case case_of(domain_call const& call, problem::element_type type, std::uin
                   .name = std::move(name),
                   .problem = owned_problem::of_valid(draft_of(form, type, random)),
                   .form = form};
+  if (call.backward) {
+    made = differentiated(std::move(made), seed);
+    made.asks = {.lse = false, .weights = false};
+    made.rows = sampled_gradients(made.problem, std::int64_t{1} << 23, random);
+    return made;
+  }
   made.rows = sampled_queries(made.problem, judged_rows(form.size, std::int64_t{1} << 20), random);
   return made;
 }

@@ -17,8 +17,9 @@ struct domain_call {
   problem::sizes size{};
   band_form band = band_form::none;  ///< not `square`
   scaling scale = scaling::standard;
+  bool backward = false;  ///< a backward pass
 
-  /// "b1-hq4-hk2-n3-m5-d6-dv5", and what differs from a plain call: "…-bottom-right-zero-scale".
+  /// "b1-hq4-hk2-n3-m5-d6-dv5", and what differs from a plain call: "…-bottom-right-zero-scale", "backward-…".
   std::string name() const;
   /// Returns nothing if no call has this name, or if its tensors would be large.
   static std::optional<domain_call> of_name(std::string_view name);

@@ -1,19 +1,38 @@
 #include "audit/asking/domain/domain_questions.hpp"
 
+#include "audit/isolation/reply_report.hpp"
 #include "audit/judge/by_law.hpp"
+#include "audit/judge/forward_answers.hpp"
 
 namespace attest::audit {
+namespace {
+
+/// The backward pass with an O and an LSE of 0.
+owned_problem with_zero_forward(owned_problem const& problem) {
+  problem_draft draft = problem.draft();
+  auto const rows = [&](std::int64_t width) {
+    return std::visit([&](auto const& p) { return problem::rows_layout(p, width); }, problem.instance());
+  };
+  draft.handed_o = owned_tensor::zeros(problem.type(), rows(problem.size().dv));
+  draft.handed_lse = owned_tensor::zeros(problem::row_of(problem.type()).lse, rows(1));
+  return owned_problem::of_valid(std::move(draft));
+}
+
+}  // namespace
 
 domain_questions::domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed,
-                                   interruption const& when, double most_seconds)
+                                   interruption const& when, double most_seconds, function_asked of)
     : kernel_(kernel),
       claim_(claim),
       seed_(seed),
       when_(when),
+      of_(of),
       end_(own_time::now() +
            std::chrono::duration_cast<own_time::clock::duration>(std::chrono::duration<double>(most_seconds))) {}
 
-bool domain_questions::takes(domain_call const& call) {
+bool domain_questions::takes(domain_call const& of) {
+  domain_call call = of;
+  call.backward = of_ == function_asked::backward;
   std::string name = call.name();
   if (auto const at = known_.find(name); at != known_.end()) return at->second;
   if (when_.requested() || own_time::now() >= end_) ended_ = answers_.cut_short = true;
@@ -31,9 +50,9 @@ bool domain_questions::takes(domain_call const& call) {
 }
 
 bool domain_questions::asked(domain_call const& call) {
-  audit_case const made = case_of(call, claim_.type, seed_);
+  audit_case made = case_of(call, claim_.type, seed_);
   ++answers_.asked;
-  auto const ran = kernel_.run(made.problem, 0, placement::end, {.lse = true, .weights = false});
+  auto const ran = answer_to(made);
   if (!ran) {
     ended_ = true;
     return false;
@@ -52,6 +71,7 @@ bool domain_questions::asked(domain_call const& call) {
       return true;
     case call_outcome::unsupported:
       if (!did.broken.empty()) answers_.wrong.push_back(call);
+      if (has_no_function(did)) answers_.has_function = false, ended_ = true;
       return false;
     case call_outcome::failed: answers_.erred.push_back({call, did.outcome, did.sentence}); return false;
     case call_outcome::cut_short: ended_ = answers_.cut_short = true; return false;
@@ -60,6 +80,18 @@ bool domain_questions::asked(domain_call const& call) {
     case call_outcome::hung: ended_ = true; [[fallthrough]];
     default: answers_.died.push_back({call, did.outcome, did.sentence}); return false;
   }
+}
+
+/// A backward pass is refused by its form alone: O and LSE are exact only where it is not.
+problem::result<kernel_session::run_result> domain_questions::answer_to(audit_case& made) {
+  asked_outputs const asks{.lse = true, .weights = false};
+  if (of_ == function_asked::attention) return kernel_.run(made.problem, 0, placement::end, asks);
+  if (kernel_.reads_forward()) {
+    auto first = kernel_.run(with_zero_forward(made.problem), 0, placement::end, asks);
+    if (!first || first.value().report.outcome != call_outcome::succeeded) return first;
+  }
+  if (kernel_.reads_forward()) made.problem = with_forward(made.problem);
+  return kernel_.run(made.problem, 0, placement::end, asks);
 }
 
 bool domain_questions::is_right(audit_case const& of, kernel_session::run_result const& ran) const {

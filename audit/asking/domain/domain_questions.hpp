@@ -31,13 +31,17 @@ struct domain_answers {
   std::vector<untaken_call> erred{};   ///< with status FAILED, which is none
   std::vector<untaken_call> died{};    ///< the process of the kernel ended, or the call did not return
   bool cut_short = false;
+  bool has_function = true;  ///< false: the library has no function for such calls
 };
+
+/// Of which function the domain is looked for.
+enum class function_asked : std::uint8_t { attention, backward };
 
 class domain_questions {
  public:
   /// Ends after `most_seconds` of own_time, or by `when`.
   domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                   double most_seconds);
+                   double most_seconds, function_asked of = function_asked::attention);
 
   /// Is the call answered, rightly or not? A call that is not asked any more counts as refused: nothing new is asked
   /// after a hang and after most_calls, nor in this step after the deaths that it allows. The end of a process by the
@@ -59,12 +63,14 @@ class domain_questions {
 
  private:
   bool asked(domain_call const& call);
+  problem::result<kernel_session::run_result> answer_to(audit_case& made);
   bool is_right(audit_case const& of, kernel_session::run_result const& ran) const;
 
   kernel_session& kernel_;
   contract const& claim_;
   std::uint64_t seed_;
   interruption when_;
+  function_asked of_;
   own_time::clock::time_point end_;
   std::int64_t before_an_answer_ = 0, own_ends_ = 0;
   std::map<std::string, bool> known_;  ///< by the name of the call

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <tuple>
 
 #include "audit/asking/domain/domain_search.hpp"
 
@@ -219,8 +220,54 @@ call_domain domain_search::run() {
 }
 
 found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                         double most_seconds, std::function<bool()> const& gives_up) {
-  domain_questions ask(kernel, claim, seed, when, most_seconds);
+                         double most_seconds, std::function<bool()> const& gives_up, function_asked of) {
+  domain_questions ask(kernel, claim, seed, when, most_seconds, of);
+  call_domain const domain = domain_search(ask, gives_up).run();
+  return {domain, ask.answers()};
+}
+
+namespace {
+
+/// Calls at the edges of a domain: its head sizes, its bands, grouped heads, more keys than queries.
+std::vector<domain_call> edges_of(call_domain const& domain) {
+  auto const plain = small_call_of(domain);
+  if (!plain) return {};
+  std::vector<domain_call> calls{*plain};
+  auto const add = [&](auto&& change) {
+    domain_call call = *plain;
+    change(call);
+    if (domain.takes(call.size)) calls.push_back(call);
+  };
+  std::vector<std::int64_t> d = domain.d.listed;
+  if (d.empty()) d = {domain.d.near(1), domain.d.near(std::min<std::int64_t>(domain.d.most, 256))};
+  for (std::int64_t const x : d)
+    if (auto const widths = domain.widths(x, 1))
+      add([&](domain_call& call) { std::tie(call.size.d, call.size.dv) = *widths; });
+  add([&](domain_call& call) {
+    call.size.hq = call.size.hk * (domain.group.listed.empty() ? 2 : domain.group.listed.back());
+  });
+  add([&](domain_call& call) {
+    call.size.m = domain.m.near(2 * call.size.m);
+    if (domain.queries == call_domain::lengths::equal) call.size.n = call.size.m;
+  });
+  for (band_form const form : {band_form::none, band_form::top_left, band_form::bottom_right, band_form::window})
+    if (domain.takes(form)) add([&](domain_call& call) { call.band = form; });
+  return calls;
+}
+
+}  // namespace
+
+found_domain find_backward_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed,
+                                  interruption const& when, double most_seconds, call_domain const& of_attention) {
+  domain_questions ask(kernel, claim, seed, when, most_seconds, function_asked::backward);
+  bool agrees = true;
+  ask.begin_step(1);
+  if (!of_attention.is_everything()) {
+    std::vector<domain_call> const edges = edges_of(of_attention);
+    agrees = !edges.empty() && std::ranges::all_of(edges, [&](domain_call const& call) { return ask.takes(call); });
+    if (agrees || !ask.answers().has_function) return {of_attention, ask.answers()};
+  }
+  std::function<bool()> const gives_up = [] { return true; };
   call_domain const domain = domain_search(ask, gives_up).run();
   return {domain, ask.answers()};
 }

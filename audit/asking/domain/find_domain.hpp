@@ -22,6 +22,11 @@ struct found_domain {
 /// Cost      usually 12 or 100 to 200 small calls; of a kernel that refuses nearly all, up to 2000
 found_domain find_domain(
     kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when, double most_seconds,
-    std::function<bool()> const& gives_up = [] { return false; });
+    std::function<bool()> const& gives_up = [] { return false; }, function_asked of = function_asked::attention);
+
+/// The domain of the backward passes of a kernel whose calls of attention have this domain: the same, if it takes some
+/// calls at its edges; else the domain that find_domain finds.
+found_domain find_backward_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed,
+                                  interruption const& when, double most_seconds, call_domain const& of_attention);
 
 }  // namespace attest::audit

@@ -7,6 +7,7 @@
 #include "audit/asking/domain/domain_questions.hpp"
 #include "audit/asking/domain/find_domain.hpp"
 #include "audit/builtin/kernel_spec.hpp"
+#include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/merges.hpp"
 #include "audit/isolation/own_time.hpp"
 #include "audit/support/multiplications.hpp"
@@ -21,6 +22,13 @@ bool asks_merges_alone(audit_options const& options) {
          (!options.only.empty() && std::ranges::all_of(options.only, [](std::string const& name) {
            return std::string_view(name).substr(0, name.find('/')) == check_of_merges;
          }));
+}
+
+/// Are backward passes all that is asked?
+bool asks_gradients_alone(audit_options const& options) {
+  return !options.only.empty() && std::ranges::all_of(options.only, [](std::string const& name) {
+    return std::string_view(name).substr(0, name.find('/')) == check_of_gradients;
+  });
 }
 
 /// A search that has no end in so many seconds of own_time is cut short.
@@ -49,10 +57,11 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
 }
 
 /// The element type of a plain call that a kernel answers which refuses this one; empty if it answers none.
-std::string other_type_of(kernel_session& kernel, audit_options const& options, interruption const& when) {
+std::string other_type_of(kernel_session& kernel, audit_options const& options, interruption const& when,
+                          function_asked of) {
   for (problem::element_row const& row : problem::floating_rows) {
     if (row.type == options.claim->type) continue;
-    domain_questions ask(kernel, default_contract(row.type), options.seed, when, most_seconds(options));
+    domain_questions ask(kernel, default_contract(row.type), options.seed, when, most_seconds(options), of);
     ask.begin_step(1);
     for (std::int64_t const d : {64, 128})
       for (std::int64_t const n : {64, 128, 256})
@@ -61,6 +70,8 @@ std::string other_type_of(kernel_session& kernel, audit_options const& options, 
   }
   return "";
 }
+
+std::string text_or_all(call_domain const& domain) { return domain.is_everything() ? "all" : domain.text(); }
 
 constexpr std::size_t most_wrong = 8;
 
@@ -75,25 +86,40 @@ std::vector<domain_call> few_small(std::vector<domain_call> wrong) {
 
 problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   if (options.replay || asks_merges_alone(options)) return kernel_domain{};
-  if (options.domain) return kernel_domain{*options.domain, domain_origin::declared};
+  if (options.domain) return kernel_domain{*options.domain, *options.domain, domain_origin::declared};
   interruption const when = search_end(options);
   auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
   auto const begun = own_time::now();
+  function_asked of_whom = asks_gradients_alone(options) ? function_asked::backward : function_asked::attention;
   std::optional<std::string> other_type;
   auto const answers_another_type = [&] {
-    if (!other_type) other_type = other_type_of(kernel.value(), options, when);
+    if (!other_type) other_type = other_type_of(kernel.value(), options, when, of_whom);
     return !other_type->empty();
   };
-  found_domain const found =
-      find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options), answers_another_type);
+  auto const find = [&] {
+    return find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options), answers_another_type,
+                       of_whom);
+  };
+  found_domain found = find();
+  bool has_attention = true;
+  if (!found.answers.has_function && of_whom == function_asked::attention)
+    of_whom = function_asked::backward, has_attention = false, found = find();
+  found_domain const backward = of_whom == function_asked::backward
+                                    ? found
+                                    : find_backward_domain(kernel.value(), *options.claim, options.seed, when,
+                                                           most_seconds(options) / 2, found.domain);
   std::chrono::duration<double> const spent = own_time::now() - begun;
-  kernel_domain of{found.domain, domain_origin::found};
-  of.seconds_a_call = spent.count() / static_cast<double>(std::max<std::int64_t>(1, found.answers.asked));
+  kernel_domain of{found.domain, backward.domain, domain_origin::found, has_attention};
+  std::int64_t const asked = found.answers.asked + (of_whom == function_asked::backward ? 0 : backward.answers.asked);
+  of.seconds_a_call = spent.count() / static_cast<double>(std::max<std::int64_t>(1, asked));
   of.cut_short = found.answers.cut_short;
   // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
-  if (died && !options.only.empty() && !options.only.contains("domain")) of.domain = {};
+  if (died && !options.only.empty() && !options.only.contains("domain")) {
+    of.domain = {};
+    if (of_whom == function_asked::backward) of.of_gradients = {};
+  }
   domain_answers const& met = found.answers;
   of.refused_all = met.asked > 0 && met.answered == 0 && met.failed.empty() && !died && !met.cut_short;
   if (of.refused_all && answers_another_type()) of.other_type = *other_type;
@@ -111,6 +137,8 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   add(erred);
   if (options.strict_refusals) add(found.answers.failed);
   if (!of.domain.is_everything()) of.says = sentences(found, options.strict_refusals);
+  if (backward.domain != found.domain)
+    of.says.push_back(fmt::format("of backward passes it takes {}", text_or_all(backward.domain)));
   if (auto const& wrong = found.answers.wrong; !wrong.empty())
     of.says.push_back(fmt::format("{} of the search had a wrong answer, such as domain/{}, and {} asked again",
                                   counted(std::ssize(wrong), "call", "calls"), of.again.front().name(),

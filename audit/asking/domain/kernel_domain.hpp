@@ -14,8 +14,11 @@
 namespace attest::audit {
 
 struct kernel_domain {
-  call_domain domain{};
+  call_domain
+      domain{};  ///< of calls of attention; of backward passes if it has no others, or if --only asks them alone
+  call_domain of_gradients{};  ///< of backward passes
   domain_origin from = domain_origin::nobody;
+  bool has_attention = true;  ///< false: the library has a backward pass alone
   bool cut_short = false;  ///< the search ended before its last call, so that the kernel may take more
   /// The calls of the check "domain". Of the search the smallest that were answered wrongly, or that ended the process
   /// of the kernel; with strict_refusals also the calls that an error answered.

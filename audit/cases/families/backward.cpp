@@ -13,6 +13,7 @@
 #include "audit/cases/families/sinks.hpp"
 #include "audit/cases/forms/layouts.hpp"
 #include "audit/cases/random.hpp"
+#include "audit/cases/row_sample.hpp"
 #include "audit/support/multiplications.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -300,7 +301,13 @@ audit_case differentiated(audit_case of, std::uint64_t seed) {
   of.problem = backward(of.problem);
   for (further_call& call : of.further) call.problem = backward(call.problem);
   of.form.reset();
+  of.rows.clear();
   return of;
+}
+
+void judge_sample(audit_case& of, std::int64_t products, std::uint64_t seed) {
+  random_stream random(seed, "backward/rows/" + of.name);
+  of.rows = sampled_gradients(of.problem, products, random);
 }
 
 }  // namespace attest::audit

@@ -18,7 +18,11 @@ std::vector<audit_case> backward_cases(case_options const& options);
 
 /// The backward pass of each call of a case: the same tensors, and a dO.
 /// Requires  calls that entries in slots or packed rows hold, of rank 4
-/// Ensures   calls of the same shape have the same dO; a case of backward_cases has the dO that it needs
+/// Ensures   calls of the same shape have the same dO; a case of backward_cases has the dO that it needs. All elements
+///           are judged
 audit_case differentiated(audit_case of, std::uint64_t seed);
+
+/// Of the first call rows and keys are judged that cost about `products` multiplications (sampled_gradients).
+void judge_sample(audit_case& of, std::int64_t products, std::uint64_t seed);
 
 }  // namespace attest::audit

@@ -209,22 +209,28 @@ call_form drawn_form(random_stream& random, problem::element_type type, call_cos
   return least;
 }
 
+audit_case drawn_call(random_stream& random, problem::element_type type, std::uint64_t seed, std::int64_t number,
+                      call_cost const& limit, shape_limits const& limits) {
+  call_form drawn = drawn_form(random, type, limit, limits.answers, limits.domain);
+  if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
+  call_form const whole = drawn;
+  set_residues(drawn.size, number / 2, limits.domain);
+  return single(admits(limit, cost_of(drawn, type)) ? drawn : whole, type, limits, random);
+}
+
 audit_case drawn_case(problem::element_type type, std::uint64_t seed, std::int64_t number, shape_limits const& limits) {
   std::string const name = fmt::format("{}", number);
   random_stream random(seed, "drawn/" + name);
   call_cost limit = limits.call;
   if (number % 64 == 0) limit.products *= 10;
   else if (number % 8 != 0) limit.products = std::min(limit.products, medium_products);
-  auto const form = [&] {
+  auto const alone = [&] {
     if (number % 256 == 128)
-      if (call_form const many = many_scores(limits, random); admits(limit, cost_of(many, type))) return many;
-    call_form drawn = drawn_form(random, type, limit, limits.answers, limits.domain);
-    if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
-    call_form const whole = drawn;
-    set_residues(drawn.size, number / 2, limits.domain);
-    return admits(limit, cost_of(drawn, type)) ? drawn : whole;
+      if (call_form const many = many_scores(limits, random); admits(limit, cost_of(many, type)))
+        return single(many, type, limits, random);
+    return drawn_call(random, type, seed, number, limit, limits);
   };
-  audit_case made = number % 2 == 1 ? sequence(type, limits, random) : single(form(), type, limits, random);
+  audit_case made = number % 2 == 1 ? sequence(type, limits, random) : alone();
   made.name = name;
   return made;
 }

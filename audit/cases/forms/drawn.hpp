@@ -8,6 +8,13 @@
 
 namespace attest::audit {
 
+/// The same of backward passes.
+struct gradient_limits {
+  std::int64_t products = std::int64_t{1} << 24;  ///< of one call, as call_cost has them
+  support answers{};
+  call_domain domain{};
+};
+
 /// What the cases of production and drawn shapes may cost, and what the kernel answers. An audit measures both before
 /// it asks them.
 struct shape_limits {
@@ -15,6 +22,7 @@ struct shape_limits {
   std::int64_t judged_products = std::int64_t{1} << 23;  ///< of the rows of one call that are judged
   support answers{};
   call_domain domain{};  ///< the calls that the kernel takes
+  gradient_limits gradients{};
 };
 
 /// The most rows of a call whose judging costs no more than `products` multiplications, at least 4.
@@ -28,6 +36,10 @@ std::int64_t judged_rows(problem::sizes const& s, std::int64_t products) noexcep
 ///           answers its features, alone and two at a time
 call_form drawn_form(random_stream& random, problem::element_type type, call_cost const& limit, support const& answers,
                      call_domain const& domain = {});
+
+/// One call with the form of draw `number`, which may have features of version 2. Ensures  as drawn_form
+audit_case drawn_call(random_stream& random, problem::element_type type, std::uint64_t seed, std::int64_t number,
+                      call_cost const& limit, shape_limits const& limits);
 
 /// The case of draw `number` ≥ 1 of this seed: "drawn/NUMBER". Every second one is a sequence of small calls: others
 /// before the judged one, then that one again, whose bits must not change. Of the rest one in four may cost

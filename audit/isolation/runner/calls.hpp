@@ -262,7 +262,9 @@ class call_group {
     if (messages_[at].merge.asked != 0) return is_merge() && merge_ ? merge_(&merged_.call) : ATTEST_UNSUPPORTED;
     if (messages_[at].slots[d_out].present == 0) return kernel_(calls_[at]);
     replies_[at].alone = alone_;
-    return backward_ ? backward_(calls_[at]) : ATTEST_UNSUPPORTED;
+    if (backward_) return backward_(calls_[at]);
+    std::strncpy(replies_[at].text, no_backward_said, sizeof replies_[at].text);
+    return ATTEST_UNSUPPORTED;
   }
 
   bool is_merge() const noexcept {

@@ -65,7 +65,10 @@ struct symbol_beside {
   char text[256]{};
 };
 
-attest_status unsupported(attest_call const*) noexcept { return ATTEST_UNSUPPORTED; }
+attest_status unsupported(attest_call const*) noexcept {
+  if (saying_for) std::strncpy(saying_for->text, no_attention_said, sizeof saying_for->text);
+  return ATTEST_UNSUPPORTED;
+}
 
 /// Loads the library, sends the greeting, and serves calls until the parent has ended.
 [[noreturn]] void serve(char const* library, char const* symbol) noexcept {

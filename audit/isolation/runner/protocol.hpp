@@ -161,6 +161,9 @@ inline std::size_t bytes_with(std::uint64_t piece_count) noexcept {
 
 /// The most bytes of text that a kernel says of a call.
 inline constexpr std::size_t said_bytes = 400;
+/// What is said of a call if the library has no function for it.
+inline constexpr char no_attention_said[] = "it has no attest_attention";
+inline constexpr char no_backward_said[] = "it has no attest_attention_backward";
 /// In front of the text of a call that failed, if the kernel may have refused it. It is not quoted.
 inline constexpr char refusal_mark = '\x01';
 

@@ -135,6 +135,8 @@ void coverage::merge(coverage const& other) {
     else at->second.merge(count);
   }
   add_elements(other.elements_judged, other.elements_existing);
+  gradients_judged += other.gradients_judged, gradients_existing += other.gradients_existing;
+  gradients_sampled += other.gradients_sampled;
   draws_answered += other.draws_answered;
   triples |= other.triples;
   for (std::size_t at = 0; at < maps.size(); ++at)

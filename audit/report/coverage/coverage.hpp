@@ -89,6 +89,8 @@ struct coverage {
   std::vector<std::pair<std::string, reply_count>>
       sizes;  ///< calls with the sizes that --require-support names: "d=64"
   std::int64_t elements_judged = 0, elements_existing = 0;
+  /// Of backward passes: gradients that were judged, and that were returned; calls that were judged by a sample.
+  std::int64_t gradients_judged = 0, gradients_existing = 0, gradients_sampled = 0;
   std::int64_t draws_answered = 0;
   /// The triples of traits that an answered call had, by triple_index. Every call has a class of n, m and threads;
   /// hence a pair was met if a triple with it was met.
@@ -105,6 +107,9 @@ struct coverage {
   void add(call_form const& form, call_replies const& outcome);
   /// Large problems are judged by some of their rows: `judged` of `existing` elements were judged.
   void add_elements(std::int64_t judged, std::int64_t existing) noexcept;
+  void add_gradients(std::int64_t judged, std::int64_t existing, bool sampled) noexcept {
+    gradients_judged += judged, gradients_existing += existing, gradients_sampled += sampled && existing > 0;
+  }
   /// One numbered draw was asked; an answered one counts for the rule of three (coverage_words.hpp).
   void add_draw(bool answered) noexcept { draws_answered += answered; }
   /// Ensures  the coverage of both audits together, exactly

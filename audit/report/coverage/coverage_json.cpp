@@ -62,17 +62,20 @@ json coverage_json(report const& kernel_report) {
   combinations const met = of.met();
   json maps = json::array();
   for (std::size_t at = 0; at < shape_maps.size(); ++at) maps.push_back(map_json(shape_maps[at], of.maps[at]));
-  return {{"calls", count_json(of.calls)},
-          {"lse", count_json(of.lse)},
-          {"weights", count_json(of.weights)},
-          {"elements", {{"judged", of.elements_judged}, {"existing", of.elements_existing}}},
-          {"draws",
-           {{"made", kernel_report.draws}, {"answered", of.draws_answered}, {"products", kernel_report.draw_products}}},
-          {"features", met_json(met.features)},
-          {"shapes", met_json(met.shapes)},
-          {"features_and_shapes", met_json(met.mixed)},
-          {"map", std::move(maps)},
-          {"support", support_json(of)}};
+  return {
+      {"calls", count_json(of.calls)},
+      {"lse", count_json(of.lse)},
+      {"weights", count_json(of.weights)},
+      {"elements", {{"judged", of.elements_judged}, {"existing", of.elements_existing}}},
+      {"gradients",
+       {{"judged", of.gradients_judged}, {"existing", of.gradients_existing}, {"sampled_calls", of.gradients_sampled}}},
+      {"draws",
+       {{"made", kernel_report.draws}, {"answered", of.draws_answered}, {"products", kernel_report.draw_products}}},
+      {"features", met_json(met.features)},
+      {"shapes", met_json(met.shapes)},
+      {"features_and_shapes", met_json(met.mixed)},
+      {"map", std::move(maps)},
+      {"support", support_json(of)}};
 }
 
 }  // namespace attest::audit

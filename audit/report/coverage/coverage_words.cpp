@@ -51,6 +51,13 @@ std::string covered_words(coverage const& of) {
   return words;
 }
 
+std::string sampled_gradients_words(coverage const& of) {
+  if (of.gradients_sampled == 0) return "";
+  return fmt::format("{} of {} elements of gradients were judged: of {} a sample of rows and keys",
+                     grouped(of.gradients_judged), grouped(of.gradients_existing),
+                     counted(of.gradients_sampled, "call", "calls"));
+}
+
 std::optional<std::string> rarity_words(std::int64_t answered_draws) {
   if (answered_draws < 3) return std::nullopt;
   return fmt::format(

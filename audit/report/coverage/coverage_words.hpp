@@ -15,6 +15,8 @@ namespace attest::audit {
 
 /// "12,000 of 12,400 calls were answered; … pairs and … triples of features …; … elements were judged."
 std::string covered_words(coverage const& of);
+/// "12 of 34 gradients were judged: of 5 calls, a sample of rows and keys"; empty if all were judged.
+std::string sampled_gradients_words(coverage const& of);
 
 /// The rule of three: N independent draws show no defect. A defect that strikes a fraction p ≥ 3/N of such draws would
 /// have been met with probability 95 %, since (1 − 3/N)^N < e⁻³ < 0.05. Returns nothing for N < 3.

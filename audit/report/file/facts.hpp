@@ -203,6 +203,8 @@ void visit(Archive& facts, coverage& of) {
   facts("calls", of.calls), facts("plain", of.plain), facts("sizes", of.sizes), facts("lse", of.lse),
       facts("weights", of.weights);
   facts("elements_judged", of.elements_judged), facts("elements_existing", of.elements_existing);
+  facts("gradients_judged", of.gradients_judged), facts("gradients_existing", of.gradients_existing);
+  facts("gradients_sampled", of.gradients_sampled);
   facts("draws_answered", of.draws_answered), facts("maps", of.maps), facts("supports", of.supports);
   facts.text(
       "triples", [&] { return digits_of(of.triples); },

@@ -1,7 +1,8 @@
 """Audits kernels of the zoo as kernels of typical domains: honest ones must be certified, mutants refuted.
 
 usage: domains.py ATTEST ZOO_IN_DOMAIN ZOO [--domains NAME,…] [--kernels NAME,…] [--honest N] [--mutants N] [--seed N]
-                  [--outside unsupported|failed|aborts] [--declared] [--jobs N] [--default]
+                  [--outside unsupported|failed|aborts] [--declared] [--jobs N] [--default] [--family backward]
+                  [--features NAME,…] [--draws N]
 
 Without --kernels, N honest kernels and N mutants of the zoo in turn, others with every seed. Without --declared attest
 finds the domain itself. Prints a row for each kernel and domain, then the counts of each domain, then the mutants that
@@ -67,7 +68,9 @@ def contract_of(text: str, folder: pathlib.Path) -> str:
 
 def audited(options: argparse.Namespace, domain: Domain, kernel: dict[str, Any]) -> Row:
     name, honest = kernel["name"], kernel["class"] == "honest"
-    words = [options.program, options.outside, domain.text, domain.features or "none", options.zoo, "zoo_" + name]
+    taken = domain.features if options.features is None else options.features
+    features = ",".join(filter(None, [taken, "gradients-alone" if options.family == "backward" else ""]))
+    words = [options.program, options.outside, domain.text, features or "none", options.zoo, "zoo_" + name]
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [options.attest, "audit", "--kernel", "command:" + shlex.join(words)]
@@ -77,6 +80,7 @@ def audited(options: argparse.Namespace, domain: Domain, kernel: dict[str, Any])
         command += ["--verbose"] + ([] if options.default else ["--quick"])
         command += [] if honest else ["--fail-fast"]
         command += ["--domain", domain.text] if options.declared else []
+        command += [] if options.draws is None else ["--draws", str(options.draws)]
         begun = time.monotonic()
         ran = subprocess.run(command, capture_output=True, text=True)
         seconds = time.monotonic() - begun
@@ -86,7 +90,7 @@ def audited(options: argparse.Namespace, domain: Domain, kernel: dict[str, Any])
     first = "{class}: {check}/{case}".format(**said["findings"][0]) if said["findings"] else ""
     probes = re.search(r"found by (\d+) calls", ran.stdout)
     return Row(domain.name, name, honest, said["verdict"], first, said["domain"]["text"], probes[1] if probes else "",
-               said["coverage"]["calls"]["asked"], seconds)
+               (said["coverage"] or {"calls": {"asked": 0}})["calls"]["asked"], seconds)
 
 
 def main() -> int:
@@ -102,9 +106,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--declared", action="store_true")
     parser.add_argument("--default", action="store_true", help="not --quick")
+    parser.add_argument("--family", default="", help="backward: gradients alone are asked")
+    parser.add_argument("--features", help="optional tensors and numbers, instead of the domain's")
+    parser.add_argument("--draws", type=int, help="draws instead of as many as the time allows")
     options = parser.parse_args()
     listed = subprocess.run([options.attest, "list", "zoo", "--json"], capture_output=True, text=True, check=True)
-    every = {one["name"]: one for one in json.loads(listed.stdout) if one["family"] == ""}
+    every = {one["name"]: one for one in json.loads(listed.stdout) if one["family"] == options.family}
     names = options.kernels.split(",") if options.kernels else [
         *in_turn([n for n, one in every.items() if one["class"] == "honest"], options.honest, options.seed),
         *in_turn([n for n, one in every.items() if one["class"] != "honest"], options.mutants, options.seed)]
