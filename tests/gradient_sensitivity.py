@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = Path("reference/gradient")
-SEEDS, COUNT = range(1, 13), 60
+SEEDS, COUNT = range(1, 61), 60
 SWITCH = """#include <cstdlib>
 #include <type_traits>
 inline int attest_edit_made() {
