@@ -48,12 +48,12 @@ enum class placement : std::uint8_t {
 
 struct call_request {
   bool want_lse = false, want_weights = false;
-  bool want_shared = true;  ///< dBias and dSink of a backward pass
   std::int32_t threads = 1;
   audit::placement placement = audit::placement::end;
   memory_form memory = {};                  ///< its `unaligned` replaces `placement`
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
   std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends as `cut_short`
+  bool want_shared = true;  ///< dBias and dSink of a backward pass
 };
 
 enum class call_outcome : std::uint8_t {

@@ -60,12 +60,12 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   auto const ends_with = [&](bool lse, bool weights) -> problem::result<bool> {
     call_request const request{.want_lse = lse,
                                .want_weights = weights,
-                               .want_shared = shared,
                                .threads = threads,
                                .placement = placement,
                                .memory = memory,
                                .stop = interruption_.stop,
-                               .until = interruption_.until};
+                               .until = interruption_.until,
+                               .want_shared = shared};
     call_of_group const alone{.problem = &problem, .request = request};
     auto answers = ask(std::span(&alone, 1), 0);
     if (!answers) return answers.why();
