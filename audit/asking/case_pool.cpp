@@ -71,13 +71,10 @@ void case_pool::measure(kernel_session& kernel, std::unique_lock<std::mutex>& lo
   if (!options_.draws && !options_.draw_products && !options_.part) {
     drawn_functions const drawn = drawn_;
     double const seconds = options_.seconds_of_draws();
-    std::optional<std::int64_t> products, of_gradients;
     lock.unlock();
-    if (drawn.attention) products = most_products(kernel, plan_.type, seconds, limits_.domain);
-    if (drawn.backward) of_gradients = most_gradient_products(kernel, plan_.type, seconds, plan_.of_gradients);
+    auto const products = most_products(kernel, plan_.type, seconds, drawn, limits_.domain, plan_.of_gradients);
     lock.lock();
-    if (products) limits_.call.products = *products;
-    if (of_gradients) limits_.gradients.products = *of_gradients;
+    if (products) limits_.call.products = *products, limits_.gradients.products = gradient_products(*products);
   }
   limits_state_ = limits_state::known;
   changed_.notify_all();

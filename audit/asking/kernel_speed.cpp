@@ -12,11 +12,21 @@
 
 namespace attest::audit {
 
+namespace {
+
+constexpr std::int64_t least_of_gradients = std::int64_t{1} << 18, most_of_gradients = std::int64_t{1} << 28;
+
+}  // namespace
+
+std::int64_t gradient_products(std::int64_t products) noexcept {
+  return std::min(std::max(products / 4, std::min(products, least_of_gradients)), most_of_gradients);
+}
+
 shape_limits fixed_limits(audit_options const& options) {
   shape_limits limits;
   if (options.quick) limits.call = {.bytes = std::int64_t{1} << 25, .products = std::int64_t{1} << 25};
-  if (options.quick) limits.gradients.products >>= 2;
-  if (options.draw_products) limits.call.products = limits.gradients.products = *options.draw_products;
+  if (options.draw_products) limits.call.products = *options.draw_products;
+  limits.gradients.products = gradient_products(limits.call.products);
   if (options.claim->type == problem::element_type::f64) limits.judged_products >>= 2;
   if (options.quick) limits.judged_products >>= 2;
   return limits;
@@ -27,7 +37,7 @@ namespace {
 std::optional<std::int64_t> measured(kernel_session& kernel, problem::element_type type, double seconds,
                                      call_domain const& domain, bool backward) {
   constexpr double long_enough = 0.01;
-  double const least = backward ? 0x1p18 : 0x1p20, most = backward ? 0x1p30 : 0x1p33;
+  double const least = backward ? 4 * least_of_gradients : 0x1p20, most = seconds < 60 ? 0x1p25 : 0x1p33;
   std::optional<std::int64_t> products;
   call_form last;
   for (std::int64_t n = 32; n <= (backward ? 512 : 2048); n *= 2) {
@@ -42,7 +52,7 @@ std::optional<std::int64_t> measured(kernel_session& kernel, problem::element_ty
     if (!ran || ran.value().report.outcome != call_outcome::succeeded) break;
     double const took = std::max(own_time::share() * ran.value().seconds, 1e-6);
     double const speed = static_cast<double>(cost_of(form, type).products) / took;
-    double const allowed = std::clamp(speed * seconds / 200, least, most);
+    double const allowed = std::clamp((backward ? 4 : 1) * speed * seconds / 200, least, most);
     products = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(allowed)));
     if (took >= long_enough) break;
   }
@@ -52,13 +62,12 @@ std::optional<std::int64_t> measured(kernel_session& kernel, problem::element_ty
 }  // namespace
 
 std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
-                                          call_domain const& domain) {
-  return measured(kernel, type, seconds, domain, false);
-}
-
-std::optional<std::int64_t> most_gradient_products(kernel_session& kernel, problem::element_type type, double seconds,
-                                                   call_domain const& domain) {
-  return measured(kernel, type, seconds, domain, true);
+                                          drawn_functions const& of, call_domain const& domain,
+                                          call_domain const& of_gradients) {
+  std::optional<std::int64_t> products, backward;
+  if (of.attention) products = measured(kernel, type, seconds, domain, false);
+  if (of.backward) backward = measured(kernel, type, seconds, of_gradients, true);
+  return products && backward ? std::min(products, backward) : products ? products : backward;
 }
 
 }  // namespace attest::audit

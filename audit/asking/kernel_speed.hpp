@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "audit/asking/options.hpp"
+#include "audit/asking/plan.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/isolation/kernel_session.hpp"
 
@@ -12,14 +12,16 @@ namespace attest::audit {
 /// The limits that do not depend on the machine.
 shape_limits fixed_limits(audit_options const& options);
 
-/// Products of a call that takes seconds/200, as a power of two between 2²⁰ and 2³³. Returns nothing if the kernel
-/// answers no plain call of the domain. One draw in 64 may be ten times larger (seconds/20).
+/// The limit of a backward pass beside the limit of a call of attention: a quarter of it, at least 2¹⁸ and at most 2²⁸,
+/// since the oracle's gradients take seconds beyond.
+std::int64_t gradient_products(std::int64_t products) noexcept;
+
+/// Products of a call that takes seconds/200, as a power of two between 2²⁰ and 2³³, or 2²⁵ in an audit of less than a
+/// minute; with a backward pass, of four times gradient_products in that time, if these are fewer. Returns nothing if
+/// the kernel answers no plain call. One draw in 64 may be ten times larger (seconds/20).
 /// Cost      plain calls of growing size, until one takes 10 ms
 std::optional<std::int64_t> most_products(kernel_session& kernel, problem::element_type type, double seconds,
-                                          call_domain const& domain = {});
-
-/// The same of backward passes, of at most 512 queries. Returns nothing if the kernel answers no plain one.
-std::optional<std::int64_t> most_gradient_products(kernel_session& kernel, problem::element_type type, double seconds,
-                                                   call_domain const& domain = {});
+                                          drawn_functions const& of, call_domain const& domain,
+                                          call_domain const& of_gradients);
 
 }  // namespace attest::audit

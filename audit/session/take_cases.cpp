@@ -25,9 +25,7 @@ std::string audit_session::reproducer(audit_case const& kernel_case) const {
   bool const of_gradients = kernel_case.check == check_of_gradients;
   call_domain const& domain = of_gradients ? plan_.of_gradients : plan_.domain;
   if (!domain.is_everything()) text += " --domain " + shell_word(domain.text());
-  if (depends_on_limits(kernel_case.name) && of_gradients)
-    text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().gradients.products);
-  else if (kernel_case.form && kernel_case.check != "support")
+  if (of_gradients ? depends_on_limits(kernel_case.name) : kernel_case.form && kernel_case.check != "support")
     text += fmt::format(" --draws 0 --draw-products {}", pool_.limits().call.products);
   return text + options_.words_of_rules();
 }

@@ -33,7 +33,7 @@ def main() -> int:
         honest = name == "right_everywhere"
         begun = time.monotonic()
         said = audited(attest, f"{library}:zoo_{name}", "--only", "backward", "--seed", seed, "--draws", "150",
-                       "--draw-products", str(1 << 30),
+                       "--draw-products", str(1 << 32),
                        *([] if honest else ["--fail-fast"]))
         first = "{check}/{case}".format(**said["findings"][0]) if said["findings"] else "-"
         by_form = re.search(r"/(drawn|production)-", first) is not None
