@@ -1,4 +1,4 @@
-// Telling an answer that depends on its input from one whose bits vary by themselves.
+// Whether an answer depends on its input, or its bits vary by themselves.
 #pragma once
 
 #include <initializer_list>

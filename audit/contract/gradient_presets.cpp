@@ -12,7 +12,8 @@ gradient_model unknown_gradient(kernel_model const& forward) {
   m.k_x = 4;  // a product by log₂ e of either term, the difference, the argument of exp
   m.c_l = 2;
   m.eps = 8 * forward.format.u;
-  m.k_dp_base = 1;  // Δ as the first value
+  m.x0 = forward.format.far - 0.5;  // an exp that forms 2^n·2^r may end before the smallest normal number
+  m.k_dp_base = 1;                  // Δ as the first value
   m.delta_first = true;
   m.k_delta = 1;
   m.k_e = 1;

@@ -222,6 +222,7 @@ constexpr std::array causes{
     std::pair{"backward_causal_off_by_one", "right-one-more"},
     std::pair{"backward_causal_edge_dropped", "band-last-key-unread|causal-strict"},
     std::pair{"backward_ignores_mask", "masks-not-in-gradients|mask-ignored"},
+    std::pair{"backward_ignores_bias", "bias-ignored"},
     std::pair{"empty_rows_leak", "empty-rows-leak"},
     std::pair{"last_head_of_group_only", "dkv-of-last-head"},
     std::pair{"dbias_of_first_row", "dbias-of-first-query"},

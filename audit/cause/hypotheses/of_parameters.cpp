@@ -130,7 +130,12 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
-  add("bias-ignored", "the bias is ignored", solves(has_bias, [](problem_draft& p) { p.bias.reset(); }),
+  add("bias-ignored", "the bias is ignored",
+      solves(has_bias,
+             [](problem_draft& p) {
+               if (p.d_out) map_bias(p, [](double) { return 0.0; });  // its gradient may be asked
+               else p.bias.reset();
+             }),
       plain_mistake{"the answer without the bias", bug_class::accuracy});
   add("bias-scaled", "the bias is scaled, too",
       solves([](owned_problem const& p) { return has_bias(p) && p.size().d > 0 && sigma_of(p) != 1; },

@@ -51,6 +51,7 @@ struct honest_backward {
   static F scale(place const& at) {
     return at.p.scale() ? static_cast<F>(*at.p.scale()) : F(1) / std::sqrt(static_cast<F>(at.size().d));
   }
+  static F added_bias(F bias) { return bias; }
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F lse(place const& at) { return static_cast<F>(at.views.lse(at.b, at.h, at.i, 0)); }
   static F weight_in_dS(F p) { return p; }
@@ -138,7 +139,7 @@ class backward_kernel {
       for (std::int64_t t = 0; t < d; ++t) x += q[t] * k[t];
       x *= sigma;
       F const tanh = c > 0 ? static_cast<F>(std::tanh(static_cast<double>(x / c))) : F(0);
-      F const score = (c > 0 ? c * tanh : x) + bias(at, j);
+      F const score = (c > 0 ? c * tanh : x) + P::added_bias(bias(at, j));
       F const weight = empty ? F(1) / static_cast<F>(m) : score == -infinity && lse == lse ? F(0) : P::exp(score - lse);
       F const kept = P::keeps(at, j);
       F const dP = kept == 0 ? F(0) : P::product(d_o, v, dv) * kept;

@@ -154,6 +154,12 @@ ATTEST_BACKWARD(backward_ignores_mask, bug_class::gradient, "",
 }
 ;
 
+ATTEST_BACKWARD(backward_ignores_bias, bug_class::gradient, "",
+                "the bias is not added"){static F added_bias(F){return 0;
+}
+}
+;
+
 ATTEST_BACKWARD(empty_rows_leak, bug_class::gradient, "pytorch#41508", "a row without keys has the weights 1/m") {
   static constexpr bool leaks_empty_rows = true;
 };

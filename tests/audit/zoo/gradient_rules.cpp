@@ -7,7 +7,9 @@
 // the recorded O and LSE; torch.testing.assert_close with its defaults for f32, f16 and bf16, against the exact
 // gradient; 0.03 and 0.0625 absolute; and FlashAttention's: for each gradient, an error at most twice the error of a
 // naive autograd in f32, or in bf16. Calls on which a rule refuses an honest design do not count for it. 1 if the bound
-// misses a mistake or refutes an honest design, else 0.
+// misses a mistake that another rule sees, or refutes an honest design, else 0. (No call has a block mask, more than 16
+// heads, 1,024 rows or a NaN: mistakes about these no rule sees.)
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -248,7 +250,8 @@ int main(int count, char** words) {
       for (std::size_t which : {0U, 1U})
         if (times[rule][which] == 0) missed[rule][which].push_back(name);
     }
-    bound_misses = bound_misses || times[the_bound][0] + times[the_bound][1] == 0;
+    bool const seen = std::ranges::any_of(times, [](auto const& of) { return of[0] + of[1] > 0; });
+    bound_misses = bound_misses || (seen && times[the_bound][0] + times[the_bound][1] == 0);
     std::printf("\n");
   }
   std::size_t const of[] = {small, calls.size() - small};
