@@ -65,8 +65,10 @@ class gradient_tally {
     bool const by_bound = truth.kind == value_kind::finite && !truth.no_terms;
     if (by_bound) found.count_by_bound(kind, true);
     else found.count_by_rule(kind);
-    double const middle = truth.lower / 2 + truth.upper / 2, error = farthest(truth, got),
-                 in_bounds = error == 0 ? 0 : error / truth.bound;
+    double const middle = truth.lower / 2 + truth.upper / 2, error = farthest(truth, got);
+    double in_bounds = error == 0 ? 0 : error / truth.bound;
+    // The verdict may have seen an enclosure narrower than a double.
+    if (verdict == gradient_verdict::certified) in_bounds = std::min(in_bounds, 1.0);
     if (by_bound) {
       bool const is_dull = truth.bound >= std::max(std::abs(truth.lower), std::abs(truth.upper));
       found.sharpness[static_cast<std::size_t>(kind)][size_class_].add(truth.bound, middle, is_dull);

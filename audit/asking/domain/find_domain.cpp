@@ -196,10 +196,10 @@ void domain_search::find_scales() {
     call.scale = scale;
     return ask_.takes(call);
   };
-  bool const by_default = takes(scaling::standard), by_number = takes(scaling::other) && takes(scaling::stated);
+  bool const takes_default = takes(scaling::standard), takes_numbers = takes(scaling::other) && takes(scaling::stated);
   using enum call_domain::scales;
-  if (!by_default) domain_.scale = stated;
-  else if (!by_number) domain_.scale = standard;
+  if (!takes_default) domain_.scale = stated;
+  else if (!takes_numbers) domain_.scale = standard;
   else domain_.scale = takes(scaling::negative) && takes(scaling::zero) ? any : positive;
 }
 

@@ -6,6 +6,7 @@
 
 #include "audit/cases/domain/size_word.hpp"
 #include "audit/report/text.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 namespace {
