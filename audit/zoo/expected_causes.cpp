@@ -228,6 +228,8 @@ constexpr std::array causes{
     std::pair{"dbias_of_first_row", "dbias-of-first-query"},
     std::pair{"dbias_of_last_batch", "dbias-of-last-entry"},
     std::pair{"row_skipped_in_backward", "queries-lost"},
+    std::pair{"rows_above_1024_skipped", "queries-lost"},
+    std::pair{"backward_ignores_blocks", "block-mask-ignored"},
     std::pair{"softcap_without_slope", "softcap-slope-forgotten"},
     std::pair{"softcap_slope_1_minus_tanh", "softcap-slope-1-minus-tanh"},
     std::pair{"dsink_with_wrong_sign", "dsink-negated"},
