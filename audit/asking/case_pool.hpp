@@ -49,7 +49,7 @@ class case_pool {
 
   /// The limits by which production shapes and draws were made. Requires that one of them was asked, or close().
   shape_limits const& limits() const { return limits_; }
-  /// Of which functions draws are calls, by the cases that show what the kernel supports. Requires as limits().
+  /// The functions whose calls are drawn, by the cases that show what the kernel supports. Requires as limits().
   drawn_functions const& drawn() const { return drawn_; }
   /// The wider presets by which failing cases are judged again.
   wider_claims& wider() { return wider_; }

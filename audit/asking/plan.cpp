@@ -220,20 +220,21 @@ std::optional<error> keep_only(names const& only, audit_plan& plan) {
   auto const wanted = [&](auto const& c) { return only.contains(c.check) || only.contains(c.full_name()); };
   std::erase_if(plan.unfitted, std::not_fn(wanted));
   // The cases that show what the kernel supports are needed for shapes of the same function.
-  std::set<bool> shapes;
-  auto const of_gradients = [](planned_case const& c) { return c.check == check_of_gradients; };
-  if (plan.draws && only.contains("drawn")) shapes.insert(false);
-  if (plan.draws && only.contains(check_of_gradients)) shapes.insert(true);
-  plan.draws = !shapes.empty();
-  plan.drawn = {.attention = shapes.contains(false), .backward = shapes.contains(true)};
-  for (planned_case const& draw : single_draws) shapes.insert(of_gradients(draw));
+  plan.drawn = {.attention = plan.draws && only.contains("drawn"),
+                .backward = plan.draws && only.contains(check_of_gradients)};
+  plan.draws = plan.drawn.attention || plan.drawn.backward;
+  drawn_functions shapes = plan.drawn;
+  auto const in_shapes = [&](planned_case const& c) -> bool& {
+    return c.check == check_of_gradients ? shapes.backward : shapes.attention;
+  };
+  for (planned_case const& draw : single_draws) in_shapes(draw) = true;
   for (std::size_t at = plan.shapes_from; at < plan.fixed.size(); ++at)
-    if (wanted(plan.fixed[at])) shapes.insert(of_gradients(plan.fixed[at]));
+    if (wanted(plan.fixed[at])) in_shapes(plan.fixed[at]) = true;
   std::vector<planned_case> kept;
   std::size_t support_kept = 0, before_shapes = 0;
   for (std::size_t at = 0; at < plan.fixed.size(); ++at) {
     planned_case& kernel_case = plan.fixed[at];
-    bool const needed = at < plan.support_cases && shapes.contains(of_gradients(kernel_case));
+    bool const needed = at < plan.support_cases && in_shapes(kernel_case);
     kernel_case.reported = wanted(kernel_case);
     if (!needed && !kernel_case.reported) continue;
     support_kept += at < plan.support_cases, before_shapes += at < plan.shapes_from;

@@ -20,7 +20,7 @@ struct unfitted_case {
   std::string full_name() const { return check + "/" + name; }
 };
 
-/// Of which functions draws are calls. Of both, every third draw is a backward pass.
+/// The functions whose calls are drawn. With both, every third draw is a backward pass.
 struct drawn_functions {
   bool attention = true, backward = false;
 };
@@ -33,7 +33,7 @@ struct audit_plan {
   std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
   std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
   bool draws = false;             ///< are draws asked after the fixed part?
-  /// Those that are asked, as far as the kernel has them.
+  /// The functions that --only leaves, as far as the kernel has them.
   drawn_functions drawn{.attention = true, .backward = true};
   double slow_call = 0;    ///< of a call of the search, if the fixed part takes twice as long as the audit has; else 0
   std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time

@@ -8,7 +8,7 @@
 namespace attest::audit {
 
 /// The form of call `at` of a case: form_of, and its threads, memory, shape and bytes of the mask, window and softcap.
-/// Of a backward pass, the form of its call of attention. None where the problem has not rank 4.
+/// Of a backward pass, the form of its call of attention. Nothing if the problem has not rank 4.
 std::optional<call_form> form_asked(audit_case const& of, std::size_t at);
 
 /// The forms of the calls that a run of the case makes before call `at`, in their order.

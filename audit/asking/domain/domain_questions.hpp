@@ -34,7 +34,7 @@ struct domain_answers {
   bool has_function = true;  ///< false: the library has no function for such calls
 };
 
-/// Of which function the domain is looked for.
+/// The function whose domain is searched for.
 enum class function_asked : std::uint8_t { attention, backward };
 
 class domain_questions {

@@ -14,8 +14,8 @@
 namespace attest::audit {
 
 struct kernel_domain {
-  call_domain
-      domain{};  ///< of calls of attention; of backward passes if it has no others, or if --only asks them alone
+  /// Of calls of attention; of backward passes if it has no others, or if --only asks them alone.
+  call_domain domain{};
   call_domain of_gradients{};  ///< of backward passes
   domain_origin from = domain_origin::nobody;
   bool has_attention = true;  ///< false: the library has a backward pass alone
