@@ -142,18 +142,9 @@ struct returned_gradients {
 };
 
 void take_group(reference::group_gradients const& group, returned_gradients const& given, gradient_tally& into) {
-  auto const take = [&](gradient which, std::int64_t h, std::int64_t rows, std::int64_t columns, auto&& truth) {
-    auto const& gradient = given[which];
-    if (!gradient) return;
-    for (std::int64_t row = 0; row < rows; ++row)
-      for (std::int64_t x = 0; x < columns; ++x)
-        into.take({which, group.b, h, row, x}, truth(row, x), gradient->got(group.b, h, row, x));
-  };
-  for (std::int64_t h = 0; h < group.heads; ++h)
-    take(gradient::dq, group.g * group.heads + h, group.queries, group.d,
-         [&](std::int64_t i, std::int64_t t) { return group.dq_at(h, i, t); });
-  take(gradient::dk, group.g, group.keys, group.d, [&](std::int64_t j, std::int64_t t) { return group.dk_at(j, t); });
-  take(gradient::dv, group.g, group.keys, group.dv, [&](std::int64_t j, std::int64_t c) { return group.dv_at(j, c); });
+  group.each([&](gradient_index const& at, gradient_element const& truth) {
+    if (auto const& gradient = given[at.which]) into.take(at, truth, gradient->got(at.b, at.h, at.i, at.x));
+  });
 }
 
 /// A group, and its rows that are wanted.

@@ -123,18 +123,14 @@ void ask(problem::instance<T> const& p, std::uint64_t seed, int threads) {
     if (p.sink()) dsink = {sink_shape, missing}, wanted.dsink = dsink.template view<T>();
     if (p.sink_f32()) dsink_f32 = {sink_shape, 12345}, wanted.dsink_f32 = dsink_f32.view<float>();
     if (!fast::attention_backward(p, {given.d_o, given.o, given.lse}, wanted, {.threads = threads})) std::abort();
+    constexpr char const* names[]{"dq", "dk", "dv"};
     for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t g = 0; g < s.hk; ++g) {
-        auto const& group = source.group(b, g);
-        for (std::int64_t h = 0; h < group.heads; ++h)
-          for (std::int64_t i = 0; i < group.queries; ++i)
-            for (std::int64_t t = 0; t < s.d; ++t)
-              judge("dq", {b, g * group.heads + h, i, t}, group.dq_at(h, i, t), dq.at(b, g * group.heads + h, i, t));
-        for (std::int64_t j = 0; j < group.keys; ++j) {
-          for (std::int64_t t = 0; t < s.d; ++t) judge("dk", {b, g, j, t}, group.dk_at(j, t), dk.at(b, g, j, t));
-          for (std::int64_t c = 0; c < s.dv; ++c) judge("dv", {b, g, j, c}, group.dv_at(j, c), dv.at(b, g, j, c));
-        }
-      }
+      for (std::int64_t g = 0; g < s.hk; ++g)
+        source.group(b, g).each([&](reference::gradient_index const& at, reference::gradient_element const& element) {
+          auto const& got = at.which == reference::gradient::dq ? dq : at.which == reference::gradient::dk ? dk : dv;
+          judge(names[static_cast<std::size_t>(at.which)], {at.b, at.h, at.i, at.x}, element,
+                got.at(at.b, at.h, at.i, at.x));
+        });
     auto const all = [](char const* name, reference::shared_gradient const& exact, auto const& got) {
       for (std::size_t at = 0; at < got.values.size(); ++at)
         judge(name, {0, 0, 0, static_cast<std::int64_t>(at)}, exact.element[at], audit::number(got.values[at]));

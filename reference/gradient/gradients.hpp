@@ -60,6 +60,14 @@ enum class gradient_verdict : std::uint8_t {
 /// The verdict on the number `got`. Of a NaN element only NaN is right; NaN and ±∞ are where it is not finite.
 constexpr gradient_verdict verdict_on(gradient_element const& element, double got) noexcept;
 
+/// The place of one element: of dq (b, query head, i, t); of dk, dv (b, key-value head, j, column); of dbias its index
+/// in shared_gradient::shape; of dsink (b or 0, query head, 0, 0).
+struct gradient_index {
+  gradient which = gradient::dq;
+  std::int64_t b = 0, h = 0, i = 0, x = 0;
+  friend constexpr bool operator==(gradient_index const&, gradient_index const&) noexcept = default;
+};
+
 /// The gradients of one group: batch entry b and key-value head g, with the query heads that read it.
 struct group_gradients {
   std::int64_t b = 0, g = 0;
@@ -77,6 +85,18 @@ struct group_gradients {
   }
   gradient_element const& dv_at(std::int64_t j, std::int64_t c) const {
     return of_v[static_cast<std::size_t>(j * dv + c)];
+  }
+
+  /// f(gradient_index, gradient_element) for every element of dQ, dK and dV, in this order.
+  template <class F>
+  void each(F const& f) const {
+    for (std::int64_t h = 0; h < heads; ++h)
+      for (std::int64_t i = 0; i < queries; ++i)
+        for (std::int64_t t = 0; t < d; ++t) f(gradient_index{gradient::dq, b, g * heads + h, i, t}, dq_at(h, i, t));
+    for (std::int64_t j = 0; j < keys; ++j)
+      for (std::int64_t t = 0; t < d; ++t) f(gradient_index{gradient::dk, b, g, j, t}, dk_at(j, t));
+    for (std::int64_t j = 0; j < keys; ++j)
+      for (std::int64_t c = 0; c < dv; ++c) f(gradient_index{gradient::dv, b, g, j, c}, dv_at(j, c));
   }
 };
 
@@ -145,14 +165,6 @@ class gradient_source {
  private:
   explicit gradient_source(std::unique_ptr<gradient_detail::source_state<T>> state) noexcept;
   std::unique_ptr<gradient_detail::source_state<T>> state_;
-};
-
-/// The place of one element: of dq (b, query head, i, t); of dk, dv (b, key-value head, j, column); of dbias its index
-/// in shared_gradient::shape; of dsink (b or 0, query head, 0, 0).
-struct gradient_index {
-  gradient which = gradient::dq;
-  std::int64_t b = 0, h = 0, i = 0, x = 0;
-  friend constexpr bool operator==(gradient_index const&, gradient_index const&) noexcept = default;
 };
 
 namespace compiled {

@@ -104,18 +104,10 @@ struct asked_call {
     exact[0].assign(count(s.b, s.hq, s.n, s.d), unused);
     exact[1].assign(count(s.b, s.hk, s.m, s.d), unused), exact[2].assign(count(s.b, s.hk, s.m, s.dv), unused);
     for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t g = 0; g < s.hk; ++g) {
-        auto const& group = source.group(b, g);
-        for (std::int64_t h = 0; h < group.heads; ++h)
-          for (std::int64_t i = 0; i < group.queries; ++i)
-            for (std::int64_t t = 0; t < s.d; ++t)
-              exact[0][count(1, ((b * s.hq + g * group.heads + h) * s.n + i) * s.d + t)] = group.dq_at(h, i, t);
-        for (std::int64_t j = 0; j < group.keys; ++j) {
-          std::int64_t const row = (b * s.hk + g) * s.m + j;
-          for (std::int64_t t = 0; t < s.d; ++t) exact[1][count(1, row * s.d + t)] = group.dk_at(j, t);
-          for (std::int64_t e = 0; e < s.dv; ++e) exact[2][count(1, row * s.dv + e)] = group.dv_at(j, e);
-        }
-      }
+      for (std::int64_t g = 0; g < s.hk; ++g)
+        source.group(b, g).each([&](reference::gradient_index const& at, reference::gradient_element const& element) {
+          exact[static_cast<std::size_t>(at.which)][place_of(s, at)] = element;
+        });
     exact[3] = source.dbias().element, exact[4] = source.dsink().element;
   }
 };

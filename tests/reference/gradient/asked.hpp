@@ -58,21 +58,12 @@ asked ask(stored_case<T> const& stored, honest_models const& models, honest_answ
     double& worst = found.worst[static_cast<std::size_t>(which)];
     if (error > 0) worst = std::max(worst, element.bound > 0 ? error / element.bound : 1e300);
   };
-  auto const value = [](std::vector<double> const& x, std::int64_t at) { return x[static_cast<std::size_t>(at)]; };
+  std::array const given{&got.dq, &got.dk, &got.dv};
   for (std::int64_t b = 0; b < s.b; ++b)
-    for (std::int64_t g = 0; g < s.hk; ++g) {
-      auto const& group = source.group(b, g);
-      for (std::int64_t h = 0; h < group.heads; ++h)
-        for (std::int64_t i = 0; i < group.queries; ++i)
-          for (std::int64_t t = 0; t < s.d; ++t)
-            take(gradient::dq, group.dq_at(h, i, t),
-                 value(got.dq, ((b * s.hq + g * group.heads + h) * s.n + i) * s.d + t));
-      for (std::int64_t j = 0; j < group.keys; ++j) {
-        std::int64_t const row = (b * s.hk + g) * s.m + j;
-        for (std::int64_t t = 0; t < s.d; ++t) take(gradient::dk, group.dk_at(j, t), value(got.dk, row * s.d + t));
-        for (std::int64_t e = 0; e < s.dv; ++e) take(gradient::dv, group.dv_at(j, e), value(got.dv, row * s.dv + e));
-      }
-    }
+    for (std::int64_t g = 0; g < s.hk; ++g)
+      source.group(b, g).each([&](reference::gradient_index const& at, reference::gradient_element const& element) {
+        take(at.which, element, (*given[static_cast<std::size_t>(at.which)])[place_of(s, at)]);
+      });
   auto const dbias = source.dbias(), dsink = source.dsink();
   for (std::size_t at = 0; at < dbias.element.size(); ++at) take(gradient::dbias, dbias.element[at], got.dbias[at]);
   for (std::size_t at = 0; at < dsink.element.size(); ++at) take(gradient::dsink, dsink.element[at], got.dsink[at]);

@@ -258,4 +258,12 @@ class honest_run {
   std::vector<std::vector<float>> bias_terms, sink_terms;
 };
 
+/// The place of an element of dQ, dK or dV in its row-major tensor.
+inline std::size_t place_of(problem::sizes const& s, reference::gradient_index const& at) {
+  bool const of_q = at.which == reference::gradient::dq;
+  std::int64_t const heads = of_q ? s.hq : s.hk, rows = of_q ? s.n : s.m,
+                     columns = at.which == reference::gradient::dv ? s.dv : s.d;
+  return static_cast<std::size_t>(((at.b * heads + at.h) * rows + at.i) * columns + at.x);
+}
+
 }  // namespace attest::tests
