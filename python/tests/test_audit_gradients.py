@@ -170,7 +170,7 @@ def test_isolated_and_its_reproducer() -> None:
     assert "--backward gradient_kernels:scale_forgotten" in reproducer
     again = subprocess.run(reproducer.replace("attest ", f"{sys.executable} -m attest_attention ", 1), shell=True,
                            capture_output=True, text=True)
-    assert again.returncode == 1 and "it is not multiplied by the scale" in " ".join(again.stdout.split())
+    assert again.returncode == 1 and "dQ is not multiplied by the scale" in " ".join(again.stdout.split())
 
 
 def test_a_library_answers_by_its_own_function() -> None:

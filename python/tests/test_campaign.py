@@ -222,7 +222,7 @@ def test_a_report_of_a_kernel_that_takes_little_or_hangs_is_a_result(cluster: An
     spec = f"kernels:{function}"
     importlib.import_module("kernels")
     kernel = _audit.command(spec, Options())
-    asked: dict[str, Any] = {"quick": True, "draws": 0, "options": ["--only", "accuracy", *_audit._allowed(spec)]}
+    asked: dict[str, Any] = {"quick": True, "draws": 0, "options": ["--only", "accuracy", *_audit.allowed(spec)]}
     said: list[str] = []
     (one,) = campaign(kernel, SEED, cluster, folder=tmp_path, shards=2, progress=said.append, **asked).judged
     assert one.verdict == verdict and says in one.sentence, one
@@ -256,7 +256,7 @@ def test_a_finding_stands_where_the_parts_cannot_be_merged(cluster: Any, wrong: 
 def test_the_parts_of_a_command_are_merged(cluster: Any, tmp_path: Path) -> None:
     importlib.import_module("kernels")
     (one,) = campaign(_audit.command("kernels:plain", Options()), SEED, cluster, folder=tmp_path, shards=2, quick=True,
-                      draws=0, options=["--only", "accuracy", *_audit._allowed("kernels:plain")],
+                      draws=0, options=["--only", "accuracy", *_audit.allowed("kernels:plain")],
                       progress=lambda line: None).judged
     assert one.verdict == "certified" and one.json is not None, one
 
