@@ -9,8 +9,8 @@ bool register_specimen(specimen const&) { return true; }  // they are no kernels
 
 ATTEST_BACKWARD(right_everywhere, no_bug, "", ""){};
 
-ATTEST_BACKWARD(dq_without_a_key_beyond_1024, bug_class::gradient, "", ""){
-    static bool in_dq(backward_place<F> const& at, std::int64_t j){return at.size().m <= 1024 || j != 517;
+ATTEST_BACKWARD(dq_without_a_key_beyond_1152, bug_class::gradient, "", ""){
+    static bool in_dq(backward_place<F> const& at, std::int64_t j){return at.size().m <= 1152 || j != 517;
 }
 }
 ;
@@ -24,7 +24,7 @@ return at.p.band().right < 0 || at.size().n <= 500 || at.h % group == 0;
 
 ATTEST_BACKWARD(delta_of_next_row_of_many, bug_class::gradient, "",
                 ""){static backward_place<F> delta_place(backward_place<F> at){
-    if (at.size().n > 1024 && at.i + 1 < at.p.queries(at.b))++ at.i;
+    if (at.size().n > 1152 && at.i + 1 < at.p.queries(at.b))++ at.i;
 return at;
 }
 }
