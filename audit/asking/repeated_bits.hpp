@@ -33,7 +33,8 @@ class bit_repeater {
 };
 
 /// The case without its promises that further calls have the bits of the first call, where one of the two calls does
-/// not repeat its bits: sums of threads in any order are honest. Returns nothing if all promises stay.
+/// not repeat its bits: sums of threads in any order are honest. Returns nothing if all promises stay, as they do in
+/// checks for nondeterminism, which ask whether bits repeat.
 problem::result<std::optional<audit_case>> without_bits_that_vary(bit_repeater& repeater, audit_case const& of,
                                                                   case_outputs const& outputs);
 

@@ -35,7 +35,7 @@ TEST_CASE("an honest kernel is right in fitted cases", "[unit]") {
       GENERATE("d%8 d<=256 dv=d causal=none,top-left,bottom-right", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0"));
 }
 
-TEST_CASE("an honest kernel is right in cases that are fitted to further domains", "[slow]") {
+TEST_CASE("an honest kernel is right in cases that are fitted to further domains", "[nightly]") {
   ask_all(GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
                    "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", "d=64,128 dv=d n%128 m=n",
                    "d=64 dv=d n%64 m%64", "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default"));

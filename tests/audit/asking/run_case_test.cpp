@@ -136,6 +136,14 @@ TEST_CASE("bits that vary between equal calls are no fault of hidden keys", "[un
   CHECK(ask(asked, steady).judged.failed > 0);
 }
 
+TEST_CASE("the check determinism refutes bits that vary between equal calls", "[unit]") {
+  auto varying = session("bits_vary"), steady = session("naive");
+  audit_case asked{.check = "determinism", .name = "square16", .problem = nan_at_hidden_key()};
+  for (int call = 0; call < 4; ++call) asked.must_equal(asked.problem, "the same call again");
+  CHECK(ask(asked, varying).judged.failed > 0);
+  CHECK(ask(asked, steady).judged.failed == 0);
+}
+
 TEST_CASE("a kernel without dBias is asked for its other gradients beside a bias", "[unit]") {
   problem_draft draft = two_heads().draft();
   draft.of = &problem::backward;
