@@ -169,7 +169,7 @@ bool depends_on_limits(std::string_view name) {
 }
 
 std::vector<production_shape const*> production_of_gradients() {
-  constexpr std::string_view names[]{"llama-3-8b-prefill", "llama-2-7b-prefill",       "llama-3-8b-padded-prompts",
+  constexpr std::string_view names[]{"llama-3-8b-prefill", "gemma-2-9b-global",        "llama-3-8b-padded-prompts",
                                      "mistral-7b-prefill", "gpt-2-xl-prefill-batch-8", "bloom-176b-prefill",
                                      "t5-base-encoder",    "modernbert-base-packed",   "bert-base-classify",
                                      "vit-b-16-image-224", "whisper-large-cross"};
