@@ -67,11 +67,11 @@ struct gradient_model {
   int k_dv = 0;     ///< further roundings of a weight on its way into dV
   double u_head = 0, omega_head = 0;  ///< the rounding of each query head's dK and dV before heads are added
   std::int64_t part_keys = 0;         ///< keys after which a partial dQ is stored in its own format; 0 = never
-  std::int64_t part_rows = 0;         ///< rows of all heads after which a partial dK or dV is; 0 = never
+  std::int64_t part_rows = 0;         ///< rows of one head after which a partial dK or dV is; 0 = never
 
   // results
   double u_grad = 0, omega_grad = 0;  ///< the rounding of gradients to their format
-  /// The overflow threshold of the narrower formats above (dP, dS, parts, gradients).
+  /// The overflow threshold of the narrower formats above (weights, dP, Δ, dS, parts, gradients, the LSE).
   double stored_limit = std::numeric_limits<double>::infinity();
 
   friend constexpr bool operator==(gradient_model const&, gradient_model const&) noexcept = default;

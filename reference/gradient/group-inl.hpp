@@ -23,7 +23,7 @@ void source_state<T>::count_rows(std::int64_t b, std::int64_t g) {
     for (std::int64_t i = 0; i < found.queries; ++i)
       for (std::size_t at = 0; at < kept_keys; ++at)
         if (visible(*p, b, h, i, kept_key(at))) totals[at].visible += 1;
-  std::int64_t const all = found.heads * found.queries;
+  sum_places const all{found.heads, found.queries};
   for (auto& key : totals) {
     key.path_V = path_of_dV(terms, key.visible, all);
     key.path_K = path_of_dX(terms, key.visible, all, terms.backward.part_rows);
@@ -198,10 +198,14 @@ void source_state<T>::finish_row(std::size_t at) {
   row.dO_norm *= 1 + (terms.dv + 1) * 0x1p-52;
   if (!finite) std::ranges::fill(row.recorded_o, 0.0);
   for (auto& key : row.keys) {
-    if (key.j == sink_index || key.dropped || !finite) continue;
+    if (key.j == sink_index || !finite) continue;
     auto const j = static_cast<std::size_t>(key.j);
     double const W = dO_V[at * key_stride + j];
     double const size = dO_V_size[at * key_stride + j] * (1 + (terms.dv + 2) * 0x1p-52) + terms.dv * 0x1p-1073;
+    if (key.dropped) {
+      key.product_size = size * terms.kept_upper;
+      continue;
+    }
     double const off = size * (roundings_of(dv, chunk_of_columns) * 0x1p-53) * (1 + 0x1p-40) + terms.dv * 0x1p-1073;
     key.product = {W, off}, key.product_size = size, key.value_norm = value_norm[j];
     if (row.scalars.drops && terms.kept_upper > 1) {
@@ -214,7 +218,8 @@ void source_state<T>::finish_row(std::size_t at) {
   if (observe) observe(row);
   if (!finite) {  // dV alone is judged, which rests on the weights
     row.judged = row.in_range && (terms.mode != gradient_mode::own || row.by_theorem);
-    for (auto const& key : row.keys) row.judged = row.judged && key.P < 0x1p60;
+    for (auto const& key : row.keys)
+      row.judged = row.judged && key.P < 0x1p60 && key.P * terms.drop_growth < terms.forward.p_limit;
   }
   row.judged = row.judged && lost_in_range;
   add_row(at);
@@ -237,9 +242,9 @@ void source_state<T>::add_key(std::size_t at, gradient_key const& key, std::size
   if (!key.dropped) {  // Lemma 9
     double const psi = total.path_V.psi;
     double const lost = terms.forward.omega_p + terms.flush * 2 * omega;
-    double const e =
-        ((key.A * (1 + psi) + product(psi, weight)) * terms.kept_upper + (1 + psi) * lost * terms.drop_growth) *
-        (1 + 0x1p-46);
+    double const e = ((key.A * (1 + psi) + product(psi, weight)) * terms.kept_upper +
+                      (1 + psi) * (lost * terms.drop_growth + terms.omega_drop)) *
+                     (1 + 0x1p-46);
     weight_V[place] = key.weight.mid * terms.kept;
     double const off = (key.weight.off * terms.kept_upper + absolute(key.weight.mid) * terms.kept_off +
                         weight_V[place] * (rows_h * 0x1p-53)) *
@@ -279,7 +284,7 @@ void source_state<T>::add_row(std::size_t at) {
              : roundings_of(static_cast<std::size_t>(found.queries), block_of_rows) +
                    static_cast<double>(found.heads - 1) * (static_cast<double>(found.queries) / block_of_rows + 2);
   double const count = row.n();
-  auto const path_Q = path_of_dX(terms, count, found.keys, terms.backward.part_keys);
+  auto const path_Q = path_of_dX(terms, count, {1, found.keys}, terms.backward.part_keys);
   sum_off = common_off = 0, total_dX = 0, slope_off = 0, slope_sum = 0;
   bool const has_result = result_of_row(row.h, row.i) != nullptr;
   for (auto const& key : row.keys) {

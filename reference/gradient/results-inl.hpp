@@ -51,7 +51,7 @@ void source_state<T>::write_dQ() {
                 k.data(), row_first, row_last, d_stride);
   double const n = row.n(), omega = terms.forward.format.omega, above_one = terms.scale_or_one;
   double const slack = 1 + (16 * n + 8 * terms.d + 1024) * 0x1p-53, scale = terms.scale_upper;
-  auto const path = path_of_dX(terms, n, found.keys, terms.backward.part_keys);
+  auto const path = path_of_dX(terms, n, {1, found.keys}, terms.backward.part_keys);
   double const lost = (1 + path.psi) * (above_one * (4 * omega * n + 2 * omega * total_dX) + 2 * omega +
                                         path.parts * terms.backward.omega_grad);
   for (std::size_t t = 0; t < d; ++t) {
@@ -121,7 +121,7 @@ void source_state<T>::write_keys() {
     };
     double const lost_V =
         (1 + total.path_V.psi) *
-        (total.path_V.parts * model.omega_grad +
+        (total.path_V.parts * model.omega_grad + terms.omega_drop * total.weights +
          (2 * omega * (2 * n + 1) + (terms.flush + (terms.drop > 0 ? 1 : 0)) * 2 * omega * (total.weights + n)) *
              terms.drop_growth);
     double const lost_K = (1 + total.path_K.psi) * (above_one * (4 * omega * n + 2 * omega * total.terms_of_dX) +

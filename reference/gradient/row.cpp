@@ -105,7 +105,7 @@ void errors_of_products(gradient_terms const& terms, gradient_row& row) {
     key.N0 = 0;
     if (key.j == sink_index || key.dropped) continue;
     double const lost = omega * (4 * terms.dv + 2) + terms.flush * 2 * omega * (row.dO_norm + key.value_norm);
-    double const dropout = row.scalars.drops ? 2 * omega : 0;
+    double const dropout = row.scalars.drops ? 2 * omega + terms.omega_drop * (1 + row.dO_norm + key.value_norm) : 0;
     key.N0 = (1 + model.u_dps) * (product(path, key.product_size) + lost * terms.drop_growth + dropout) +
              model.u_dps * key.product.size() + model.omega_dps * terms.drop_growth;
   }
@@ -251,17 +251,29 @@ void find_dS(gradient_terms const& terms, gradient_row& row) {
   }
 }
 
+/// HB6 of one key: its numbers that are stored in a narrower format.
+bool stores_in_range(gradient_terms const& terms, gradient_row const& row, gradient_key const& key) {
+  auto const& model = terms.backward;
+  double const limit = terms.stored, dP = larger(key.dropped ? key.product_size : 0, key.product.size() + key.N);
+  double const dS = key.dS.size() + key.error + key.dX.size() + key.error_x;
+  bool const held = product(model.ds_scaled ? terms.scale_or_one : 1, dS) < limit || !(model.u_ds > 0);
+  bool const products = dP + (model.delta_first ? key.y.size() + row.e_delta : 0) < limit || !(model.u_dps > 0);
+  return held && products && (key.P < limit || !(model.u_pd > 0)) && key.P * terms.drop_growth < terms.forward.p_limit;
+}
+
 /// HB6 of one row, and H0 of its scores.
-bool is_judged(gradient_terms const& terms, gradient_row const& row) {
+bool is_judged(gradient_terms const& terms, gradient_row const& row, weights_of_mode const& at) {
+  auto const& model = terms.backward;
   bool hold = row.in_range && (terms.mode != gradient_mode::own || row.by_theorem);
   double const delta = row.delta.size() + row.e_delta, limit = terms.limit;
+  hold = hold && (!(model.u_delta > 0) || delta < terms.stored);
+  hold = hold && (!(model.u_lse > 0) || !terms.from_lse || 1.5 * (at.lse.size() + row.lambda) < terms.stored);
   double sum = 0, met = 0;
   for (auto const& key : row.keys) {
     sum += product(key.P, key.product.size() + key.N);
     double const dS = key.dS.size() + key.error, dX = key.dX.size() + key.error_x;
     hold = hold && key.P < 0x1p60 && 1.25 * key.product_size + delta < limit &&
-           dS + dX < (terms.backward.u_ds > 0 ? terms.stored : limit) &&
-           (!(terms.backward.u_dps > 0) || key.product.size() + key.N < terms.stored);
+           product(terms.scale_or_one, dS + dX) < limit && stores_in_range(terms, row, key);
   }
   if (terms.delta_from_output)
     for (std::size_t c = 0; c < row.dO.size(); ++c)
@@ -297,7 +309,7 @@ void evaluate(gradient_terms const& terms, gradient_row& row) {
   errors_before_product(terms, row);
   errors_of_slope(terms, row);
   find_dS(terms, row);
-  row.judged = is_judged(terms, row);
+  row.judged = is_judged(terms, row, at);
 }
 
 }  // namespace attest::reference

@@ -36,7 +36,7 @@ struct gradient_key {
   double saved_error = infinity;       ///< C_j: the bound of a returned weight; own mode
   enclosure share{0, infinity};        ///< π_j sharper than numbers says, from double words
   enclosure weight{}, product{}, y{};  ///< π_j, W_j, W_j − Δ
-  double product_size = 0;             ///< a_j = Σ_c|dO_c·v_jc| (times κ)
+  double product_size = 0;             ///< a_j = Σ_c|dO_c·v_jc| (times κ); of a dropped key as if it were kept
   double value_norm = 0;               ///< ‖v_j‖₁
   double E = 0, product_error = 0;     ///< E_j; E^x_j, before the softcap
   double A = 0, piT = 0, zeta = 0;     ///< Lemmas 1, 2

@@ -29,6 +29,7 @@ void set_problem(problem::instance<T> const& p, gradient_terms& terms) {
   terms.drop = compounded(gamma_below_quarter(terms.forward.k_drop, terms.forward.format.u),
                           compounded(terms.forward.u_drop, gamma(terms.kept_upper - 1, terms.forward.u_rate)));
   terms.drop_growth = terms.kept_upper * (1 + terms.drop) * (1 + 0x1p-50);
+  terms.omega_drop = terms.forward.omega_drop;
 }
 
 }  // namespace gradient_detail

@@ -5,18 +5,26 @@
 
 namespace attest::reference {
 
+/// The places of a sum: of dK and dV the rows of each query head that reads the key's head, of dQ the keys.
+struct sum_places {
+  std::int64_t heads = 1, each = 0;
+
+  /// Groups of at most `size` places, none across heads.
+  constexpr double groups_of(std::int64_t size) const noexcept {
+    return static_cast<double>(heads * ((each + size - 1) / size));
+  }
+};
+
 /// Additions on the path of one of `count` terms among `all` places.
-constexpr double height_of_sum(problem::gradient_model const& model, double count, double all) noexcept {
+constexpr double height_of_sum(problem::gradient_model const& model, double count, sum_places all) noexcept {
   double const chain = larger(0, count - 1);
   if (model.height != problem::sum_height::block_local) return chain;
-  auto const block = static_cast<double>(model.block);
-  double const blocks = static_cast<double>((static_cast<std::int64_t>(all) + model.block - 1) / model.block);
-  return smaller(chain, block + blocks - 2);
+  return smaller(chain, static_cast<double>(model.block) + all.groups_of(model.block) - 2);
 }
 
 /// k_C, k_R: how often a partial sum of `all` places is stored before the last time.
-constexpr double stored_parts(std::int64_t all, std::int64_t part) noexcept {
-  return part <= 0 || all <= part ? 0 : static_cast<double>((all + part - 1) / part - 1);
+constexpr double stored_parts(sum_places all, std::int64_t part) noexcept {
+  return part <= 0 ? 0 : larger(0, all.groups_of(part) - 1);
 }
 
 /// What the number of terms makes of one sum: ψ and its absolute part.
@@ -26,20 +34,19 @@ struct path_terms {
 };
 
 /// ψ_V (Lemma 9): u_p ⊕ γ_{h+1+k_dv}(u_acc) ⊕ γ_{k_R}(u_grad) ⊕ Δ_d.
-constexpr path_terms path_of_dV(gradient_terms const& terms, double count, std::int64_t all) noexcept {
+constexpr path_terms path_of_dV(gradient_terms const& terms, double count, sum_places all) noexcept {
   auto const& model = terms.backward;
   double const parts = stored_parts(all, model.part_rows);
-  double const h = height_of_sum(model, count, static_cast<double>(all)) + 1 + model.k_dv;
+  double const h = height_of_sum(model, count, all) + 1 + model.k_dv;
   double const sums = compounded(terms.forward.u_p, gamma_below_quarter(h, terms.u_acc));
   return {compounded(compounded(sums, gamma(parts, model.u_grad)), terms.drop), parts};
 }
 
 /// ψ_Q, ψ_K (Lemmas 10, 11): θ ⊕ γ_{h+1+k_scale}(u_acc) ⊕ γ_{k}(u_grad).
-constexpr path_terms path_of_dX(gradient_terms const& terms, double count, std::int64_t all,
-                                std::int64_t part) noexcept {
+constexpr path_terms path_of_dX(gradient_terms const& terms, double count, sum_places all, std::int64_t part) noexcept {
   auto const& model = terms.backward;
   double const parts = stored_parts(all, part);
-  double const h = height_of_sum(model, count, static_cast<double>(all)) + 1 + model.k_scale;
+  double const h = height_of_sum(model, count, all) + 1 + model.k_scale;
   return {compounded(compounded(terms.theta, gamma_below_quarter(h, terms.u_acc)), gamma(parts, model.u_grad)), parts};
 }
 

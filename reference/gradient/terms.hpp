@@ -33,8 +33,8 @@ struct gradient_terms {
   double scale = 0, scale_off = 0, scale_upper = 0;  ///< σ = scale ± scale_off; ≥ |σ|
   double softcap = 0;
   double kept = 1, kept_off = 0, kept_upper = 1;  ///< κ = 1/(1 − p) = kept ± kept_off
-  // [flushes]; ε of the backward's exp; Δ_d of dropout and κ(1 + Δ_d).
-  double flush = 0, eps = 0, drop = 0, drop_growth = 1;
+  // [flushes]; ε of the backward's exp; Δ_d of dropout, κ(1 + Δ_d), and ω_drop (0 without dropout).
+  double flush = 0, eps = 0, drop = 0, drop_growth = 1, omega_drop = 0;
   double gamma_x = 0, gamma_l = 0, gamma_dp = 0, theta = 0, gamma_g = 0, gamma_e = 0, u_acc = 0;
   double scale_or_one = 1;       ///< σ⁺ = max(1, |σ|)
   double limit = 0, stored = 0;  ///< Θ; the smaller of Θ and the limit of stored numbers

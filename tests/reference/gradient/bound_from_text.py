@@ -90,15 +90,15 @@ class problem(dict):
         found = {"dq": [], "dk": [], "dv_": [], "dbias": [], "dsink": []}
         shared = {"dbias": [[] for _ in self["bias"]], "dsink": [[] for _ in self["sink"]]}
 
-        def height(count, places):
+        def height(count, places, of_heads=1):
             chain = max(0, count - 1)
             if not m["block"]:
                 return chain
             block = int(m["block"])
-            return min(chain, block + -(-places // block) - 2)
+            return min(chain, block + of_heads * -(-places // block) - 2)
 
-        def parts(places, part):
-            return -(-places // int(part)) - 1 if part and places > part else 0
+        def parts(places, part, of_heads=1):
+            return max(0, of_heads * -(-places // int(part)) - 1) if part else 0
 
         def stored(x, b):
             bound = b * (1 + m["u_grad"]) + times(m["u_grad"], x) + (m["omega_grad"] if b > 0 else ZERO)
@@ -141,12 +141,13 @@ class problem(dict):
                         shared["dbias"][self.bias_place(*r.place, j)].append((r.z_dS[j], r.eS[j] + behind))
                 if r.sink:
                     shared["dsink"][r.place[1]].append((r.z_dS[None], r.eS[None]))
-            k_R = parts(len(rows), m["part_rows"])
+            k_R = parts(self.n, m["part_rows"], heads)
             for j in range(self.m):
                 n_j = sum(self.sees(*r.place, j) for r in rows)
                 live = [r for r in rows if j in r.keys]
-                h = height(n_j, len(rows))
+                h = height(n_j, self.n, heads)
                 drop, kplus = (live[0].drop, live[0].kplus) if live else (ZERO, ONE)
+                w_drop = live[0].w_drop if live else ZERO
                 dropout = drop > 0
                 psi_V = plus(f["u_p"], gw(h + 1 + m["k_dv"], u_acc), gamma(k_R, m["u_grad"]), drop)
                 theta = live[0].theta if live else ZERO
@@ -170,8 +171,9 @@ class problem(dict):
                     main = sum((times(r.D[j] * abs(r.d_o[e]), times(r.A[j], 1 + psi_V) + times(psi_V, r.z_pi[j]))
                                 for r in live), ZERO)
                     kept = sum((abs(r.d_o[e]) for r in live if r.D[j] > 0), ZERO)
-                    lost = kplus * (f["omega_p"] + F * 2 * w) * kept
+                    lost = (kplus * (f["omega_p"] + F * 2 * w) + w_drop) * kept
                     weights = sum((r.P[j] for r in live), ZERO) + n_j
+                    lost += times(w_drop, weights - n_j)
                     lost += kplus * (2 * w * (2 * n_j + 1) + times((F + dropout) * 2 * w, weights))
                     lost += k_R * m["omega_grad"]
                     bound = finish("dv_", lambda r: r.pi[j] * r.D[j] * r.d_o[e], main + times(1 + psi_V, lost))

@@ -48,7 +48,7 @@ honest_models drawn_models(draw& random) {
   maybe(f.bias_first, true), maybe(f.k_add, 2), maybe(f.g_b, 0x1p-21), maybe(f.e_c, 0x1p-20), maybe(f.a_t, 0x1p-21);
   maybe(f.u_s, 0x1p-9), maybe(f.omega_s, 0x1p-134), maybe(f.u_t, 0x1p-9), maybe(f.k_t, 2);
   maybe(f.u_p, 0x1p-8), maybe(f.omega_p, 0x1p-20), maybe(f.k_drop, 5), maybe(f.u_drop, 0x1p-9),
-      maybe(f.u_rate, 0x1p-20);
+      maybe(f.omega_drop, 0x1p-22), maybe(f.u_rate, 0x1p-20);
   maybe(f.u_out, 0x1p-9), maybe(f.omega_out, 0x1p-40);
   using problem::backward_delta, problem::backward_weights;
   b.weights = static_cast<backward_weights>(random.whole(0, 2));
@@ -82,7 +82,7 @@ void print_models(honest_models const& m) {
   field("a_t", f.a_t), field("u_s", f.u_s), field("omega_s", f.omega_s), field("k_t", f.k_t), field("u_t", f.u_t);
   field("omega_t", f.omega_t), field("u_p", f.u_p), field("omega_p", f.omega_p), field("eps", f.eps);
   field("u_out", f.u_out), field("omega_out", f.omega_out), field("k_drop", f.k_drop), field("u_drop", f.u_drop),
-      field("u_rate", f.u_rate);
+      field("omega_drop", f.omega_drop), field("u_rate", f.u_rate);
   std::printf("}"), first_field = false;
   name("backward"), std::printf("{"), first_field = true;
   field("weights", static_cast<double>(b.weights)), field("delta", static_cast<double>(b.delta)), field("k_x", b.k_x);

@@ -197,6 +197,7 @@ class row:
         dropout = p["dropout"] > 0 and bool(p["keep"])
         self.drop = plus(gw(f["k_drop"], u), f["u_drop"], gamma(self.kappa - 1, f["u_rate"])) if dropout else ZERO
         self.kplus = self.kappa * (1 + self.drop)
+        self.w_drop = f["omega_drop"] if dropout else ZERO
         dO1 = sum(map(abs, self.d_o), ZERO)
         g_dp = gw(m["k_dp_per_dv"] * dv + m["k_dp_base"], m["u_dp"] or u)
         self.N0 = {}
@@ -206,6 +207,7 @@ class row:
                 continue
             lost = (4 * dv + 2) * w + times(F * 2 * w, dO1 + sum(map(abs, self.v[j]), ZERO))
             inner = times(plus(g_dp, self.drop), self.a[j]) + self.kplus * lost + bool(p["keep"]) * 2 * w
+            inner += self.w_drop * (1 + dO1 + sum(map(abs, self.v[j]), ZERO))
             self.N0[j] = (1 + m["u_dps"]) * inner + m["u_dps"] * self.z_W[j] + m["omega_dps"] * self.kplus
         candidates = []
         if p.mode == 2 or m["delta"] != 1:
