@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/dropout.hpp"
 #include "reference/attention/visibility.hpp"
 #include "reference/real/outward.hpp"
 
@@ -54,6 +55,26 @@ bool may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h,
       for (std::int64_t t = 0; t < s.d; ++t)
         sum += std::abs(number(p.q().row(b, h, i)[t]) * number(p.k().row(b, hk, j)[t]));
       if (!(sum * sigma + bias < limit)) return true;
+    }
+  return false;
+}
+
+/// One head of queries: may κ·Σ_c |dO_ic·v_jc| of a hidden key j reach the limit?
+template <class T>
+bool products_may_overflow(problem::instance<T> const& p, std::int64_t b, std::int64_t h, double kept, double limit) {
+  problem::sizes const& s = p.size();
+  std::int64_t const hk = reference::key_head(s, h);
+  double most_dO = 0, most_v = 0;
+  for (std::int64_t i = 0; i < p.queries(b); ++i) most_dO = std::max(most_dO, largest_of(p.d_out().row(b, h, i), s.dv));
+  for (std::int64_t j = 0; j < p.keys(b); ++j) most_v = std::max(most_v, largest_of(p.v().row(b, hk, j), s.dv));
+  if (most_dO * most_v * kept * static_cast<double>(s.dv) < limit) return false;
+  for (std::int64_t i = 0; i < p.queries(b); ++i)
+    for (std::int64_t j = 0; j < p.keys(b); ++j) {
+      if (bias_of(p, b, h, i, j) != -reference::infinity && reference::visible(p, b, h, i, j)) continue;
+      double sum = 0;
+      for (std::int64_t c = 0; c < s.dv; ++c)
+        sum += std::abs(number(p.d_out().row(b, h, i)[c]) * number(p.v().row(b, hk, j)[c]));
+      if (!(sum * kept < limit)) return true;
     }
   return false;
 }
@@ -112,6 +133,7 @@ bool leaves_outputs_open(owned_problem const& problem, contract const& claim) {
   if (draft.merge) return draft.mask && has_nonfinite(draft.v);  // an LSE of −∞ is what hides a part
   if (has_nonfinite(problem))
     return !draft.is_dense() || std::visit([](auto const& p) { return hides_a_key(p); }, problem.instance());
+  if (hidden_products_may_overflow(problem, claim)) return true;
   return says == masked::must_not_overflow && hidden_scores_may_overflow(problem, claim);
 }
 
@@ -122,7 +144,9 @@ bool has_nonfinite(owned_problem const& problem) {
         for (std::int64_t b = 0; b < s.b; ++b) {
           for (std::int64_t h = 0; h < s.hq; ++h)
             for (std::int64_t i = 0; i < p.queries(b); ++i)
-              if (!all_finite(p.q().row(b, h, i), s.d)) return true;
+              if (!all_finite(p.q().row(b, h, i), s.d) ||
+                  (p.d_out().present && !all_finite(p.d_out().row(b, h, i), s.dv)))
+                return true;
           for (std::int64_t h = 0; h < s.hk; ++h)
             for (std::int64_t j = 0; j < p.keys(b); ++j)
               if (!all_finite(p.k().row(b, h, j), s.d) || !all_finite(p.v().row(b, h, j), s.dv)) return true;
@@ -134,6 +158,20 @@ bool has_nonfinite(owned_problem const& problem) {
 
 bool has_nonfinite(owned_tensor const& t, bool but_minus_infinity) {
   return !all_of(t, [&](double x) { return std::isfinite(x) || (but_minus_infinity && x == -reference::infinity); });
+}
+
+bool hidden_products_may_overflow(owned_problem const& problem, contract const& claim) {
+  if (!problem.draft().d_out) return false;
+  double const limit = claim.model_for(problem.instance()).format.h0_limit;
+  return std::visit(
+      [&](auto const& p) {
+        problem::sizes const& s = p.size();
+        double const kept = 1 / (1 - reference::dropout_of(p));
+        for (std::int64_t head = 0; head < s.b * s.hq; ++head)
+          if (products_may_overflow(p, head / s.hq, head % s.hq, kept, limit)) return true;
+        return false;
+      },
+      problem.instance());
 }
 
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim) {

@@ -14,9 +14,15 @@ namespace attest::audit {
 /// Cost      d·(n + m) products a head and the bias if no two rows are near the limit, else up to n·m·d
 bool hidden_scores_may_overflow(owned_problem const& problem, contract const& claim);
 
-/// Does the problem hold a NaN or an infinity in a query, a key or a value of an entry, or in the bias of a query and a
-/// key? A bias of −∞ does not count: it hides its key. Memory behind lengths, in gaps between rows and in pages without
-/// keys is no part of the problem.
+/// In a backward pass, can the product of dO with v_j of a hidden key j overflow? A kernel that forms it multiplies it
+/// by the weight 0. True if κ·Σ_c |dO_ic·v_jc| reaches Θ. A bias of −∞ hides a key, too.
+/// Requires  no NaN and no infinity in dO and v
+/// Cost      dv·(n + m) products a head if no two rows are near the limit, else up to n·m·dv
+bool hidden_products_may_overflow(owned_problem const& problem, contract const& claim);
+
+/// Does the problem hold a NaN or an infinity in a query, its dO, a key, a value, or the bias of a query and a key of
+/// an entry? A bias of −∞ does not count: it hides its key. Memory behind lengths, in gaps between rows and in pages
+/// without keys is no part of the problem.
 bool has_nonfinite(owned_problem const& problem);
 
 /// Does the contract leave every output of the problem open, because numbers at hidden keys may reach it? If no key is

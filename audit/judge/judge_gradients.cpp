@@ -14,6 +14,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/task_group.h>
 
+#include "audit/judge/beside_gradients.hpp"
 #include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/stored_gradient.hpp"
@@ -250,11 +251,10 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
   problem::sizes const& s = p.size();  // of packed rows, too
   if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
   if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
-  reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, claim.conventions.lse_base};
-  bool const is_handed = given.lse.present && (given.o.present || backward.delta == problem::backward_delta::weights);
-  auto const mode = what == formed_from::handed_alone ? reference::gradient_mode::local
-                    : is_handed                       ? reference::gradient_mode::recorded
-                                                      : reference::gradient_mode::own;
+  reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, base_beside(outputs, claim)};
+  auto const mode = what == formed_from::handed_alone
+                        ? reference::gradient_mode::local
+                        : mode_beside(problem, outputs, given.o.present, given.lse.present, claim);
   auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, backward, mode); };
   returned_gradients const returned(problem, outputs);
   gradient_tally total(p.size().m);

@@ -32,13 +32,21 @@ std::optional<unmasked_pass> with_empty_rows_unmasked(owned_problem const& probl
   draft.block_mask.reset(), draft.block_q = draft.block_k = 0;
   draft.handed_o.reset(), draft.handed_lse.reset();
   unmasked_pass pass{with_forward(owned_problem::of_valid(std::move(draft))), outputs};
-  if (!pass.outputs.lse) pass.outputs.lse = problem.draft().handed_lse;
-  if (!pass.outputs.o) pass.outputs.o = problem.draft().handed_o;
-  if (!pass.outputs.lse) return pass;
+  auto const& handed_lse = problem.draft().handed_lse;
+  if (!pass.outputs.lse && !handed_lse) return pass;
+  owned_tensor lse = pass.outputs.lse ? *pass.outputs.lse : *handed_lse;
   for (auto const& [b, h, i] : empty) {
     std::size_t const at = output_row(problem, b, h, i);
-    store(*pass.outputs.lse, at, load(*pass.problem.draft().handed_lse, at));
+    store(lse, at, load(*pass.problem.draft().handed_lse, at));
   }
+  if (pass.outputs.lse) {
+    pass.outputs.lse = std::move(lse);
+    if (!pass.outputs.o) pass.outputs.o = problem.draft().handed_o;
+    return pass;
+  }
+  problem_draft handed = pass.problem.draft();
+  handed.handed_lse = std::move(lse), handed.handed_o = problem.draft().handed_o;
+  pass.problem = owned_problem::of_valid(std::move(handed));
   return pass;
 }
 

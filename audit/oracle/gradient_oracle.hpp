@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "audit/judge/beside_gradients.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/stored_gradient.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -48,8 +49,8 @@ class gradient_oracle {
     problem::sizes const& s = p.size();  // of packed rows, too
     if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
     if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
-    inputs_ = {p.d_out(), given.o, given.lse, claim.conventions.lse_base};
-    mode_ = given.lse.present ? reference::gradient_mode::recorded : reference::gradient_mode::own;
+    inputs_ = {p.d_out(), given.o, given.lse, base_beside(outputs, claim)};
+    mode_ = mode_beside(problem, outputs, given.o.present, given.lse.present, claim);
   }
 
   /// A source of elements with their bounds; none if nothing is claimed about such a problem.

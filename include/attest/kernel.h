@@ -23,10 +23,11 @@
  * may have any last stride. A call without any of these has abi_version 1.
  *
  * Version 3 is the backward pass, attest_attention_backward: the gradients of sum(dO * O) with respect to q, k, v, the
- * bias and the sinks. out and lse are inputs then: the O and the natural LSE of the forward pass. They are NULL for a
- * kernel that runs a forward pass of its own (attest_backward_is_alone). weights is NULL. Rows behind an entry's
- * queries and keys are no part of the gradients; a pool of pages has none. The gradient of a key that no query sees is
- * 0. NULL among d_q ... d_sink: it is not asked for.
+ * bias and the sinks. out and lse are inputs then: the O of the forward pass and its natural LSE, which counts a sink,
+ * whatever a contract says of the LSE that is returned. They are NULL for a kernel that runs a forward pass of its own
+ * (attest_backward_is_alone). weights is NULL. Rows behind an entry's queries and keys are no part of the gradients; a
+ * pool of pages has none. The gradient of a key that no query sees is 0. NULL among d_q ... d_sink: it is not asked
+ * for.
  *
  * Calls from several threads at the same time: version 1 promises nothing about them. `attest audit` makes such calls
  * and reports what is wrong in them as an observation; --require-concurrent-calls makes it a finding. */

@@ -1,0 +1,28 @@
+// The O and LSE beside gradients: how they are read, and whether the errors of the gradients rest on them.
+#pragma once
+
+#include "audit/contract/contract.hpp"
+#include "audit/tensors/owned_outputs.hpp"
+#include "audit/tensors/owned_problem.hpp"
+#include "reference/gradient/gradients.hpp"
+
+namespace attest::audit {
+
+/// The base of the LSE in `outputs` is the contract's. The LSE that a kernel is handed is natural (attest/kernel.h).
+inline problem::log_base base_beside(owned_outputs const& outputs, contract const& claim) noexcept {
+  return outputs.lse ? claim.conventions.lse_base : problem::log_base::e;
+}
+
+/// Recorded, if weights are formed from the LSE, and it is there beside what Δ needs. An LSE that does not count its
+/// sink says nothing of the weights; weights that the forward pass saved are no function of an LSE.
+inline reference::gradient_mode mode_beside(owned_problem const& problem, owned_outputs const& outputs, bool has_o,
+                                            bool has_lse, contract const& claim) {
+  using reference::gradient_mode;
+  problem::gradient_model const backward = claim.gradient_for(problem.instance());
+  bool const without_sink =
+      outputs.lse && problem.draft().sink && claim.conventions.lse_sink == conventions::log_of_sink::excluded;
+  if (!has_lse || without_sink || backward.weights == problem::backward_weights::saved) return gradient_mode::own;
+  return has_o || backward.delta == problem::backward_delta::weights ? gradient_mode::recorded : gradient_mode::own;
+}
+
+}  // namespace attest::audit
