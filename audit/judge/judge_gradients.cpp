@@ -95,13 +95,14 @@ class gradient_tally {
     ++found.failed;
     char const* const output = name_of(kind_of(at.which));
     violation wrong{output, {at.b, at.h, at.i, at.x}, got, truth.lower, truth.upper, truth.bound, in_bounds, {}, {}};
+    wrong.bug_class = truth.kind != value_kind::finite ? bug_class::nan_swallowed : bug_class::gradient;
+    if (!found.keeps(wrong)) return;
     wrong.sentence = fmt::format("{}[{}, {}, {}, {}] is {}, {}", output, at.b, at.h, at.i, at.x, got,
                                  truth.kind == value_kind::nan ? "expected NaN: an input that it depends on is NaN"
                                  : truth.kind == value_kind::not_finite
                                      ? "expected NaN or an infinity: an input that it depends on is infinite"
                                  : truth.no_terms ? "expected 0: nothing contributes to it"
                                                   : words(truth, in_bounds));
-    wrong.bug_class = truth.kind != value_kind::finite ? bug_class::nan_swallowed : bug_class::gradient;
     found.add(std::move(wrong));
   }
 

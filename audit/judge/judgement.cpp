@@ -13,15 +13,28 @@ bool worse(violation const& a, violation const& b) {
   return std::tie(a.output, a.index) < std::tie(b.output, b.index);
 }
 
+bool is_alike(violation const& a, violation const& b) { return a.output == b.output && a.bug_class == b.bug_class; }
+
 /// Is there an earlier, thus worse, violation of the same output and class?
 bool has_worse_of_its_kind(std::vector<violation> const& ordered, std::size_t at) {
   auto const end = ordered.begin() + static_cast<std::ptrdiff_t>(at);
-  return std::any_of(ordered.begin(), end, [&](violation const& other) {
-    return other.output == ordered[at].output && other.bug_class == ordered[at].bug_class;
-  });
+  return std::any_of(ordered.begin(), end, [&](violation const& other) { return is_alike(other, ordered[at]); });
 }
 
 }  // namespace
+
+bool judgement::keeps(violation const& found) const {
+  auto const at = std::ranges::upper_bound(violations, found, worse);
+  bool const first_of_its_kind =
+      std::none_of(violations.begin(), at, [&](violation const& other) { return is_alike(other, found); });
+  if (violations.size() < kept || first_of_its_kind) return true;
+  // It is dropped itself, unless a less bad one goes in its place.
+  for (auto after = at; after != violations.end(); ++after)
+    if (is_alike(*after, found) ||
+        has_worse_of_its_kind(violations, static_cast<std::size_t>(after - violations.begin())))
+      return true;
+  return false;
+}
 
 void judgement::add(violation&& found) {
   violations.insert(std::ranges::upper_bound(violations, found, worse), std::move(found));

@@ -93,6 +93,8 @@ struct judgement : tally {
     left_out[static_cast<std::size_t>(why)] += elements;
     if (is_outside(why)) share_of(kind).outside += elements;
   }
+  /// Would add() keep this violation? Its sentence may still be missing.
+  bool keeps(violation const& found) const;
   void add(violation&& found);
   void add(tally const& other) noexcept;
   void merge(judgement&& other);

@@ -1,8 +1,10 @@
 // How much of wrong outputs is judged: enough for a report, at a cost that a right file of the same size bounds.
 #include "audit/judge/judge_outputs.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <set>
+#include <string>
 
 #include <tbb/global_control.h>
 
@@ -149,6 +151,22 @@ TEST_CASE("outputs without elements are judged at once, whatever their rows", "[
   judgement const found = audit::judge(problem.value().instance(), outputs, *audit::find_contract("f32"));
   CHECK(found.judged() == 0);
   CHECK(found.returned[0] == 1);
+}
+
+TEST_CASE("a judgement says of a violation whether it would keep it", "[unit]") {
+  judgement found;
+  for (int n = 0; n < 200; ++n) {
+    bool const narrow = n == 150;
+    double const error = narrow ? 0 : (n * 37) % 101;
+    audit::violation wrong{narrow ? "lse" : "o", {0, 0, n, 0}, 1, 0, 0, 1, error, {}, {}};
+    std::string const name = std::to_string(n);
+    bool const keeps = found.keeps(wrong);
+    wrong.sentence = name;
+    found.add(std::move(wrong));
+    CHECK(std::ranges::any_of(found.violations, [&](auto const& v) { return v.sentence == name; }) == keeps);
+  }
+  CHECK(found.violations.size() == judgement::kept);
+  CHECK(found.violations.back().output == "lse");
 }
 
 }  // namespace
