@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "audit/cause/gradient_mistakes.hpp"
 #include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
@@ -71,6 +72,7 @@ class search {
       try_case(*failing);
     }
     if (tried_.empty()) return std::nullopt;
+    if (are_passes()) put_backward_first();
     candidates_.reserve(candidates_.size() + hypotheses().size() + asked_.contracts.size());  // they are pointed at
     std::vector<candidate*> chosen = smallest_set();
     if (explained_by(chosen) < cause_of()) {
@@ -81,6 +83,7 @@ class search {
       if (candidate* const one = one_that_nothing_contradicts()) chosen = {one};
     bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
+    if (whole && chosen.size() == 1 && tried_.size() > 1) chosen.front() = told_apart(ties_of(chosen.front())).front();
     if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
       add_seen_precision();
       for (candidate& each : candidates_)
@@ -99,7 +102,7 @@ class search {
     if (cause.open > 0) explained = united(std::move(explained), chosen.front()->open);
     for (candidate const* const each : chosen)
       (whole ? cause.mistakes : cause.partly)
-          .push_back({each->name, each->sentence, count_of(each->explains), each->tried_passing, each->contradicted,
+          .push_back({each->name, sentence_of(*each), count_of(each->explains), each->tried_passing, each->contradicted,
                       each->hypothesis ? each->hypothesis->accepted : std::vector<std::string>()});
     std::vector<std::pair<std::int64_t, std::string>> left;
     for (std::size_t at = 0; at < tried_.size(); ++at)
@@ -110,6 +113,29 @@ class search {
   }
 
  private:
+  /// Is every wrong answer that of a backward pass?
+  bool are_passes() const {
+    auto const is_pass = [](answered_case::judged_call const& each) {
+      return each.wrong.empty() || each.call.problem.draft().d_out;
+    };
+    auto const has_wrong = [](auto const& answers) { return answers && answers->is_wrong(); };
+    return std::ranges::any_of(answers_, has_wrong) && std::ranges::all_of(answers_, [&](auto const& answers) {
+             return !answers || std::ranges::all_of(answers->calls, is_pass);
+           });
+  }
+  /// Of mistakes that explain equally much, one of the backward pass alone is the simplest there.
+  void put_backward_first() {
+    sort_by(candidates_, [](candidate const& each) {
+      if (!each.hypothesis) return 0;
+      return each.hypothesis->of_gradients && !each.hypothesis->fits_answers ? 1 : 2;
+    });
+  }
+  /// What attention does wrongly everywhere need not be wrong in the forward pass.
+  std::string sentence_of(candidate const& of) const {
+    bool const any_pass = of.hypothesis && !of.hypothesis->of_gradients && of.kind == hypothesis_kind::problem;
+    return any_pass && are_passes() ? in_backward_pass(of.sentence) : of.sentence;
+  }
+
   bool is_late() const { return asked_.late(tried_.empty() ? 1 : share_of_failing); }
 
   void try_case(searched_case const& failing) {
@@ -133,6 +159,7 @@ class search {
       if (auto const event = event_of(failing.classes)) note(*event);
     for (std::size_t at = 0; at < candidates_.size(); ++at) {
       candidate const& each = candidates_[at];
+      if (each.hypothesis && answers && ends_calls(*each.hypothesis, *answers)) explained[at] = 1;
       if (!each.hypothesis || right) continue;
       if (tried_.size() >= tried_with_all && count_of(each.explains) == 0) continue;
       if (is_late()) return;  // a case that was tried in part is not counted
@@ -280,7 +307,34 @@ class search {
       fits.push_back(&each);
       if (each.contradicted == 0) uncontradicted.push_back(&each);
     }
-    return uncontradicted.empty() ? fits : uncontradicted;
+    return told_apart(uncontradicted.empty() ? fits : uncontradicted);
+  }
+
+  /// The mistake, and others that explain the same cases.
+  std::vector<candidate*> ties_of(candidate* chosen) {
+    std::vector<candidate*> ties{chosen};
+    auto const is_asked = [](candidate const& of) {
+      return of.kind == hypothesis_kind::problem && of.hypothesis && !of.hypothesis->fits_answers;
+    };
+    for (candidate& each : candidates_)
+      if (&each != chosen && is_asked(*chosen) && is_asked(each) && each.explains == chosen->explains)
+        ties.push_back(&each);
+    return ties;
+  }
+
+  /// Without the mistakes that wrong answers to calls made for this question contradict, unless they contradict all. A
+  /// call that is answered rightly tells where the kernel is wrong, not which mistake it makes.
+  std::vector<candidate*> told_apart(std::vector<candidate*> fits) const {
+    if (fits.size() < 2 || !asked_.telling_apart || asked_.late(1)) return fits;
+    for (answered_case const& answers : asked_.telling_apart(*tried_.front())) {
+      std::vector<candidate*> left;
+      if (!answers.is_wrong()) continue;
+      for (candidate* const each : fits)
+        if (fit_of(*each->hypothesis, answers) != fit::refuted) left.push_back(each);
+      if (asked_.late(1)) return fits;
+      if (!left.empty()) fits = std::move(left);
+    }
+    return fits;
   }
 
   void ask_passing(candidate& about) {

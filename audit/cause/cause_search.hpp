@@ -45,6 +45,8 @@ struct cause_question {
   std::function<double(searched_case const&)> products;
   /// Is this share of the time over?
   std::function<bool(double share)> late;
+  /// The call with other numbers and in other sizes, to tell mistakes apart; none: the kernel cannot be asked.
+  std::function<std::vector<answered_case>(searched_case const&)> telling_apart = {};
   /// What was seen of the kernel's arithmetic, asked once and only if no other hypothesis explains everything; none:
   /// nothing is known of it.
   std::function<seen_arithmetic()> arithmetic = {};

@@ -58,15 +58,21 @@ fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wron
 }
 
 void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-                        std::vector<row_index> rows) {
+                        std::vector<row_index> rows, memory_form const& memory) {
   judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
   bool const is_pass = problem.draft().d_out.has_value();
   calls.push_back({is_pass ? answered_call{problem, outputs, claim} : of_rank_4(problem, outputs, claim),
                    std::move(rows), std::move(found.violations)});
+  calls.back().call.memory = memory;
 }
 
 bool answered_case::is_wrong() const {
   return std::ranges::any_of(calls, [](judged_call const& call) { return !call.wrong.empty(); });
+}
+
+bool ends_calls(hypothesis const& tried, answered_case const& answers) {
+  return tried.reads_outside && answers.events.contains(call_event::outside) && !answers.is_wrong() &&
+         std::ranges::any_of(answers.unanswered, tried.reads_outside);
 }
 
 bool concerns(hypothesis const& tried, answered_call const& call) {

@@ -22,10 +22,11 @@ struct answered_case {
   };
   std::vector<judged_call> calls;
   std::set<call_event> events;
+  std::vector<answered_call> unanswered = {};  ///< calls that ended without an answer
 
   /// Judges an answer by its claim and adds it.
   void add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
-           std::vector<row_index> rows);
+           std::vector<row_index> rows, memory_form const& memory = {});
   bool is_wrong() const;
 };
 
@@ -38,6 +39,10 @@ enum class fit : std::uint8_t {
 /// Judges the wrong rows and then, if they are right, the whole case. `worst` becomes the largest error in the wrong
 /// rows, in units of the bound that the hypothesis allows.
 fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst = nullptr);
+
+/// Did a call end without an answer where a kernel with this mistake reads past an input, and was it seen to do so? The
+/// other answers are right.
+bool ends_calls(hypothesis const& tried, answered_case const& answers);
 
 /// Does the hypothesis say anything of this call?
 bool concerns(hypothesis const& tried, answered_call const& call);

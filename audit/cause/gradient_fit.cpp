@@ -33,6 +33,7 @@ bool explains(answered_call const& pass, answered_call const& asked, output_kind
   double const factor = got == 0 || got == scaled ? 1 : scaled / got;  // the gradient may be scaled
   double const truth = (wrong.truth_lower / 2 + wrong.truth_upper / 2) * factor;
   double const instead = near_gradient(pass, kind, wrong.index);
+  if (std::isnan(instead) && std::isfinite(scaled)) return false;
   if (!std::isfinite(truth) || !std::isfinite(scaled) || !std::isfinite(instead)) return true;
   return std::abs(scaled - instead) <= std::abs(instead - truth) / 2;
 }
@@ -54,17 +55,18 @@ fit fit_of_pass(hypothesis const& tried, answered_call const& call, std::span<vi
   if (!can_be_supposed(call.problem)) return wrong.empty() ? fit::unconcerned : fit::open;
   auto const supposed = supposed_passes(tried, call);
   if (supposed.empty()) return wrong.empty() ? fit::unconcerned : fit::refuted;
-  if (std::ranges::any_of(supposed, &answered_call::open)) return fit::open;
   for (violation const& each : wrong)
     if (auto const kind = problem::output_named(each.output); !kind || !pass_with(supposed, *kind)) return fit::refuted;
   bool const is_precision = tried.kind == hypothesis_kind::precision;  // right gradients satisfy it, too
   for (violation const& each : wrong) {
     output_kind const kind = *problem::output_named(each.output);
-    if (!is_precision && !explains(*pass_with(supposed, kind), call, kind, each))
+    answered_call const& pass = *pass_with(supposed, kind);
+    if (!is_precision && !pass.open && !explains(pass, call, kind, each))
       return has_hidden_nan(call.problem) ? fit::open : fit::refuted;
   }
   bool open = false;
   for (answered_call const& pass : supposed) {
+    if (open |= pass.open; pass.open) continue;
     judgement const found = judged(pass);
     // A NaN in K or V at a hidden key: a kernel that reads it need not spoil all that it may.
     if (found.failed > 0) return has_hidden_nan(pass.problem) ? fit::open : fit::refuted;

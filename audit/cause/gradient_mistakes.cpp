@@ -8,6 +8,8 @@
 
 namespace attest::audit {
 
+std::string in_backward_pass(std::string const& sentence) { return "in the backward pass, " + sentence; }
+
 std::string gradient_mistake(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                              violation const& wrong) {
   auto const kind = problem::output_named(wrong.output);
@@ -24,7 +26,8 @@ std::string gradient_mistake(owned_problem const& problem, owned_outputs const& 
       if (tried.kind != hypothesis_kind::problem || tried.of_gradients != of_gradients) continue;
       if (!of_gradients && !tried.plain) continue;
       double worst = 0;
-      if (fit_of_pass(tried, call, std::array{wrong}, worst) == fit::certified) return tried.sentence;
+      if (fit_of_pass(tried, call, std::array{wrong}, worst) == fit::certified)
+        return of_gradients ? tried.sentence : in_backward_pass(tried.sentence);
     }
   return "";
 }

@@ -10,6 +10,9 @@
 
 namespace attest::audit {
 
+/// "in the backward pass, the mask is ignored": of a mistake that attention could make in any pass.
+std::string in_backward_pass(std::string const& sentence);
+
 /// The sentence of a hypothesis that explains a wrong gradient: every element of it is within its bound if the kernel
 /// makes this mistake. Of several the first is named. Empty if none does, or if the problem is large, packed or paged.
 /// Requires  `wrong` is an element of a gradient of these outputs that judge_gradients refutes

@@ -13,6 +13,7 @@
 #include "audit/cause/diagnosis.hpp"
 #include "audit/cause/gradient_rows.hpp"
 #include "audit/contract/preset_family.hpp"
+#include "audit/findings/calls_like.hpp"
 #include "audit/findings/kernel_again.hpp"
 #include "audit/judge/cross_call.hpp"
 #include "audit/judge/forward_answers.hpp"
@@ -78,7 +79,7 @@ owned_problem without_gradients(owned_problem const& pass) {
 /// Adds an answer. Of a backward pass, an O and an LSE beside the gradients are answers of attention, from which the
 /// gradients were formed.
 void add_answer(owned_problem const& asked, owned_outputs const& given, contract const& claim,
-                std::vector<row_index> const& rows, answered_case& to) {
+                std::vector<row_index> const& rows, memory_form const& memory, answered_case& to) {
   owned_outputs forward, gradients;
   for (output_kind const kind : output_kinds)
     (problem::is_gradient(kind) ? gradients : forward).of(kind) = given.of(kind);
@@ -88,16 +89,22 @@ void add_answer(owned_problem const& asked, owned_outputs const& given, contract
   if (gradients.empty() || !is_pass) return;
   problem_draft draft = asked.draft();
   if (forward.o && forward.lse) draft.handed_o = forward.o, draft.handed_lse = forward.lse;
-  to.add(owned_problem::of_valid(std::move(draft)), gradients, claim, {});
+  to.add(owned_problem::of_valid(std::move(draft)), gradients, claim, {}, memory);
 }
 
 /// Adds the answers, except answers that the contract leaves open.
 answered_case answers_of(audit_case const& of, case_outputs const& outputs, contract const& claim) {
   answered_case answers;
   for (std::size_t const call : order_of_calls(of)) {
-    if (!outputs[call] || leaves_outputs_open(of.call(call), claim)) continue;
+    if (!outputs[call]) {
+      answers.unanswered.push_back({.problem = of.call(call), .outputs = {}, .claim = claim});
+      answers.unanswered.back().memory = of.memory_of(call);
+      continue;
+    }
+    if (leaves_outputs_open(of.call(call), claim)) continue;
     bool const sampled = of.call(call).size() == of.problem.size();
-    add_answer(of.call(call), *outputs[call], claim, sampled ? of.rows : std::vector<row_index>(), answers);
+    add_answer(of.call(call), *outputs[call], claim, sampled ? of.rows : std::vector<row_index>(), of.memory_of(call),
+               answers);
   }
   for (std::size_t n = 0; outputs[0] && n < of.further.size(); ++n) {
     further_call const& further = of.further[n];
@@ -124,8 +131,27 @@ class asking {
   }
 
   std::optional<answered_case> answers(searched_case const& which) {
-    auto made = plan_.make(which.check, which.name, limits_);
+    return answers(plan_.make(which.check, which.name, limits_));
+  }
+
+  /// The first call of a case alone, with other numbers, and in other sizes.
+  std::vector<answered_case> others_like(searched_case const& which) {
+    std::vector<answered_case> all;
+    auto const made = plan_.make(which.check, which.name, limits_);
+    if (!made || made->memory != memory_form()) return all;
+    auto const& domain = made->problem.draft().d_out ? limits_.gradients.domain : limits_.domain;
+    for (owned_problem const& problem : calls_like(made->problem, domain)) {
+      audit_case of = *made;
+      of.problem = problem, of.further.clear(), of.rows.clear();
+      if (auto answered = answers(std::move(of)); answered && !answered->calls.empty())
+        all.push_back(*std::move(answered));
+    }
+    return all;
+  }
+
+  std::optional<answered_case> answers(std::optional<audit_case> made) {
     if (!made || !is_tried(made->problem) || !kernel_.session()) return std::nullopt;
+    audit_case const as_planned = *made;
     bool const hands = !made->problem.draft().of->handed.empty() && kernel_.session()->reads_forward();
     if (hands) made = with_forward(*std::move(made));
     std::set<call_event> events;
@@ -138,7 +164,7 @@ class asking {
       note_events(ran.value().report, events);
       if (ran.value().report.outcome == call_outcome::succeeded) outputs[call] = std::move(ran.value().outputs);
     }
-    if (hands && !kernel_.session()->reads_forward()) return answers(which);  // O and LSE are its own
+    if (hands && !kernel_.session()->reads_forward()) return answers(as_planned);  // O and LSE are its own
     answered_case answers = answers_of(*made, outputs, contract_under(*options_.claim, made->problem));
     answers.events.merge(events);
     return answers;
@@ -296,6 +322,7 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
       asked.passing.push_back({each.check, each.name, each.number});
   asked.passing = spread_over_checks(std::move(asked.passing));
   asked.answers = [&](searched_case const& which) { return ask.answers(which); };
+  asked.telling_apart = [&](searched_case const& which) { return ask.others_like(which); };
   asked.concerns = [&](searched_case const& which, hypothesis const& tried) { return ask.concerns(which, tried); };
   asked.products = [&](searched_case const& which) { return ask.products(which); };
   asked.late = [&](double share) { return ask.late(share); };

@@ -10,6 +10,7 @@
 #include "audit/cases/bug_class.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/judge/judge_gradients.hpp"
+#include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
 
@@ -23,6 +24,7 @@ struct answered_call {
   std::optional<owned_problem> given{};    ///< the problem as it was stated, where its rows are packed or paged
   formed_from from = formed_from::inputs;  ///< of gradients: what they are judged as a function of
   bool open = false;                       ///< of gradients: the hypothesis says nothing of these
+  memory_form memory{};                    ///< how the tensors lay in memory
 };
 
 /// The call with a problem and outputs of rank 4, whatever the rank of the caller; in slots, if it was packed or paged.
@@ -70,6 +72,8 @@ struct hypothesis {
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
   std::vector<std::string> accepted{};  ///< of a convention: the words of --accept that make it no mistake
   bool of_gradients = false;            ///< a mistake of the backward pass alone
+  /// Does a kernel with this mistake read past an input in this call? Then the call may end there.
+  std::function<bool(answered_call const&)> reads_outside{};
 };
 
 /// All hypotheses. Of several that explain the same answers the first is named, so that special ones stand before
@@ -101,6 +105,7 @@ void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials tha
 void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem
 void add_hypotheses_of_deltas(hypothesis_list& to);        ///< gradients: factors, delta, LSE, the softcap's slope
 void add_hypotheses_of_gradient_precision(hypothesis_list& to);
+void add_hypotheses_of_upstream(hypothesis_list& to);     ///< gradients: where dO is read, and a NaN in it
 void add_hypotheses_of_loops(hypothesis_list& to);        ///< gradients: pairs that one loop takes; sums; empty rows
 void add_hypotheses_of_half_passes(hypothesis_list& to);  ///< gradients: plain mistakes of one loop; after all others
 

@@ -1,4 +1,5 @@
 // Hypotheses about gradients: factors and signs, Δ, the LSE, dP, and the derivative of the softcap.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -52,6 +53,9 @@ void add_factors(hypothesis_list& to) {
         gradients_times(kinds, [](owned_problem const&) { return std::numbers::log2e; }));
     add(fmt::format("{}-times-ln2", name), fmt::format("{} {} multiplied by ln 2", words, are),
         gradients_times(kinds, [](owned_problem const&) { return std::numbers::ln2; }));
+    add(fmt::format("{}-scale-without-sign", name),
+        fmt::format("{} {} multiplied by the size of the scale", words, are),
+        gradients_times(kinds, [](owned_problem const& p) { return sigma_of(p) < 0 ? -1 : 1; }));
   }
   add("dbias-scaled", "dBias is multiplied by the scale", gradients_times({dbias}, sigma_of));
   for (auto const& [name, words, kinds, several] :
@@ -96,6 +100,29 @@ supposition with_output(gradient_kinds which, problem_question concerned, output
         return true;
       });
 }
+
+/// A row whose Δ or LSE is taken in the place of another's.
+struct taken_row {
+  char const *name, *words;
+  row_index (*row)(owned_problem const&, row_index const&);
+};
+std::int64_t heads_of_group(owned_problem const& p) { return p.size().hk > 0 ? p.size().hq / p.size().hk : 1; }
+constexpr taken_row taken_rows[]{
+    {"next-row", "the query behind",
+     [](auto const& p, auto const& at) { return row_index{at.b, at.h, std::min(at.i + 1, queries_of(p, at.b) - 1)}; }},
+    {"previous-row", "the query before",
+     [](auto const&, auto const& at) { return row_index{at.b, at.h, std::max<std::int64_t>(at.i - 1, 0)}; }},
+    {"first-row", "query 0, for every query", [](auto const&, auto const& at) { return row_index{at.b, at.h, 0}; }},
+    {"first-row-of-block-of-16", "the first query in each block of 16",
+     [](auto const&, auto const& at) { return row_index{at.b, at.h, at.i / 16 * 16}; }},
+    {"first-head", "head 0, for every head", [](auto const&, auto const& at) { return row_index{at.b, 0, at.i}; }},
+    {"first-head-of-group", "the first head of each group",
+     [](auto const& p, auto const& at) { return row_index{at.b, at.h / heads_of_group(p) * heads_of_group(p), at.i}; }},
+    {"kv-head", "the query head whose number is that of the head of K and V",
+     [](auto const& p, auto const& at) { return row_index{at.b, at.h / heads_of_group(p), at.i}; }},
+    {"first-entry", "entry 0, for every entry",
+     [](auto const& p, auto const& at) { return row_index{at.i < queries_of(p, 0) ? 0 : at.b, at.h, at.i}; }},
+};
 
 /// Δ_i is the Δ of row other(p, i) of head h′: term by term, dO_ic·O′_ic = dO_rc·O_rc.
 supposition delta_of_row(std::function<row_index(owned_problem const&, row_index const&)> other) {
@@ -151,21 +178,12 @@ void add_deltas(hypothesis_list& to) {
           [](problem_draft const& p, auto, auto, auto, auto, double o) {
             return o * p.scale.value_or(1 / std::sqrt(static_cast<double>(p.q.layout.shape[3])));
           }));
-  add("delta-of-next-row", "delta is the next query's", delta_of_row([](owned_problem const& p, row_index const& at) {
-        return row_index{at.b, at.h, std::min(at.i + 1, queries_of(p, at.b) - 1)};
-      }));
-  add("delta-of-previous-row", "delta is the query's before",
-      delta_of_row([](owned_problem const&, row_index const& at) {
-        return row_index{at.b, at.h, std::max<std::int64_t>(at.i - 1, 0)};
-      }));
-  add("delta-of-first-row", "delta is that of query 0 for every query",
-      delta_of_row([](owned_problem const&, row_index const& at) { return row_index{at.b, at.h, 0}; }));
-  add("delta-of-first-head", "delta is that of head 0 for every head",
-      delta_of_row([](owned_problem const&, row_index const& at) { return row_index{at.b, 0, at.i}; }));
+  for (taken_row const& of : taken_rows)
+    add(fmt::format("delta-of-{}", of.name), fmt::format("delta is that of {}", of.words), delta_of_row(of.row));
 }
 
-/// The LSE that is handed becomes f(problem, b, h, LSE) where it is finite.
-using lse_change = std::function<double(owned_problem const&, std::int64_t b, std::int64_t h, double lse)>;
+/// The LSE that is handed becomes f(problem, row, LSE) where it is finite.
+using lse_change = std::function<double(owned_problem const&, row_index const&, double lse)>;
 supposition with_handed_lse(gradient_kinds which, problem_question concerned, lse_change change) {
   return gradients_from(std::move(which),
                         [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
@@ -177,7 +195,8 @@ supposition with_handed_lse(gradient_kinds which, problem_question concerned, ls
                               for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i) {
                                 std::size_t const at = output_row(call.problem, b, h, i);
                                 double const lse = load(*draft.handed_lse, at);
-                                if (std::isfinite(lse)) store(*draft.handed_lse, at, change(call.problem, b, h, lse));
+                                if (std::isfinite(lse))
+                                  store(*draft.handed_lse, at, change(call.problem, {b, h, i}, lse));
                               }
                           call.problem = owned_problem::of_valid(std::move(draft));
                           widen_gradients(call, [](problem::gradient_model& m) { m.c_l += 2; });
@@ -189,21 +208,37 @@ void add_logarithms(hypothesis_list& to) {
   auto const add = adds_gradients_to(to);
   auto const always = [](owned_problem const&) { return true; };
   auto const has_sink = [](owned_problem const& p) { return p.draft().sink.has_value(); };
-  auto const zero = [](auto const&, auto, auto, double) { return 0.0; };
-  add("lse-read-in-base-2", "the natural LSE is read as a logarithm to the base 2",
-      with_handed_lse(all_gradients, always, [](auto const&, auto, auto, double x) { return x * std::numbers::ln2; }));
-  add("lse-expected-in-base-2", "an LSE to the base 2 is expected",
-      with_handed_lse(all_gradients, always,
-                      [](auto const&, auto, auto, double x) { return x * std::numbers::log2e; }));
+  auto const zero = [](auto const&, auto const&, double) { return 0.0; };
+  gradient_kinds const not_dsink{dq, dk, dv, dbias};
+  for (bool const but_dsink : {false, true}) {
+    char const *const name = but_dsink ? "-but-in-dsink" : "", *const words = but_dsink ? ", except for dSink" : "";
+    auto const& kinds = but_dsink ? not_dsink : all_gradients;
+    add(fmt::format("lse-read-in-base-2{}", name),
+        fmt::format("the natural LSE is read as a logarithm to the base 2{}", words),
+        with_handed_lse(kinds, always, [](auto const&, auto const&, double x) { return x * std::numbers::ln2; }));
+    add(fmt::format("lse-expected-in-base-2{}", name), fmt::format("an LSE to the base 2 is expected{}", words),
+        with_handed_lse(kinds, always, [](auto const&, auto const&, double x) { return x * std::numbers::log2e; }));
+  }
   add("lse-not-subtracted", "weights are e^s: the LSE is not subtracted from the scores",
       with_handed_lse(all_gradients, always, zero));
   add("dsink-unnormalised", "the weight of the sink is e^t in dSink: the LSE is not subtracted",
       with_handed_lse({dsink}, has_sink, zero));
   add("lse-without-sink", "weights are those without the sink",
-      with_handed_lse({dq, dk, dv, dbias}, has_sink, [](owned_problem const& p, auto b, auto h, double lse) {
-        double const sink = sink_of(p.draft(), b, h);
+      with_handed_lse(not_dsink, has_sink, [](owned_problem const& p, row_index const& at, double lse) {
+        double const sink = sink_of(p.draft(), at.b, at.h);
         return sink < lse ? lse + std::log1p(-std::exp(sink - lse)) : lse;
       }));
+  add("dv-unnormalised", "dV takes the weights e^(s - m): they are not divided by their sum",
+      with_handed_lse({dv}, always, [](owned_problem const& p, row_index const& at, double lse) {
+        double const most = score_table(p).largest(at.b, at.h, at.i);
+        return p.draft().sink ? std::max(most, sink_of(p.draft(), at.b, at.h)) : std::min(most, lse);
+      }));
+  for (taken_row const& of : taken_rows)
+    add(fmt::format("lse-of-{}", of.name), fmt::format("the LSE is that of {}", of.words),
+        with_handed_lse(all_gradients, always, [row = of.row](owned_problem const& p, row_index const& at, double) {
+          row_index const from = row(p, at);
+          return load(*p.draft().handed_lse, output_row(p, from.b, from.h, from.i));
+        }));
 }
 
 /// The values of columns that are not `taken` are left out of dP.
@@ -220,32 +255,16 @@ supposition products_over(std::function<bool(std::int64_t columns, std::int64_t 
   });
 }
 
-/// The problem without a softcap whose scores are the capped ones: a bias takes the difference. `more` is added to it,
-/// so that a weight that forms dS has the factor e^more(tanh).
-supposition without_cap(std::function<double(double tanh)> more) {
-  return gradients_from({dq, dk}, [more = std::move(more)](answered_call& call) {
-    double const cap = call.problem.draft().softcap;
-    if (!(cap > 0)) return false;
+/// The problem without a softcap whose scores are the capped ones. `factor(x/c)` takes the place of the derivative: a
+/// weight that forms dS has it as a factor. Requires  factor ≥ 0
+supposition with_slope(std::function<double(double over_cap)> factor) {
+  return gradients_from({dq, dk}, [factor = std::move(factor)](answered_call& call) {
+    if (!(call.problem.draft().softcap > 0)) return false;
     problem_draft draft = call.problem.draft();
-    draft.softcap = 0, draft.bias.reset();
-    owned_problem const bare = owned_problem::of_valid(draft);
-    score_table const score(call.problem), raw(bare);
-    std::vector<double> bias;
-    problem::sizes const& s = call.problem.size();
-    bias.reserve(static_cast<std::size_t>(s.b * s.hq * s.n * s.m));
-    for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < s.n; ++i)
-          for (std::int64_t j = 0; j < s.m; ++j) {
-            double const x = raw(b, h, i, j);
-            bias.push_back(score.visible(b, h, i, j) ? score(b, h, i, j) - x + more(std::tanh(x / cap)) : 0);
-          }
-    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
-      return bias[static_cast<std::size_t>(((b * s.hq + h) * s.n + i) * s.m + j)];
-    });
-    auto made = owned_problem::make(std::move(draft));
-    if (made) call.problem = std::move(made).value();
-    return made.has_value();
+    score_table const score(call.problem);
+    pair_number const y = over_cap(call.problem);
+    set_scores(draft, [&](auto... at) { return score(at...) + std::log(factor(y(at...))); });
+    return take(call, std::move(draft));
   });
 }
 
@@ -262,9 +281,18 @@ void add_hypotheses_of_deltas(hypothesis_list& to) {
     add(fmt::format("dp-whole-column-blocks-of-{}", block),
         fmt::format("dP leaves out the columns of V behind the last whole block of {}", block),
         products_over([=](auto columns, auto c) { return c < columns / block * block; }, 1));
-  add("softcap-slope-forgotten", "the derivative of the softcap is left out", without_cap([](double) { return 0.0; }));
+  auto const square = [](double x) { return x * x; };
+  add("softcap-slope-forgotten", "the derivative of the softcap is left out", with_slope([](double) { return 1.0; }));
   add("softcap-slope-1-minus-tanh", "the derivative of the softcap is taken for 1 - tanh, not 1 - tanh^2",
-      without_cap([](double t) { return std::log1p(-t); }));
+      with_slope([](double y) { return 1 - std::tanh(y); }));
+  add("softcap-slope-1-minus-size-of-tanh", "the derivative of the softcap is taken for 1 - |tanh|, not 1 - tanh^2",
+      with_slope([](double y) { return 1 - std::abs(std::tanh(y)); }));
+  add("softcap-slope-of-uncapped", "the derivative of the softcap is that of the uncapped score: 1 - (x/c)^2, or 0",
+      with_slope([=](double y) { return std::max(0.0, 1 - square(y)); }));
+  add("softcap-slope-of-capped", "the derivative of the softcap is that at the capped score",
+      with_slope([=](double y) { return 1 - square(std::tanh(std::tanh(y))); }));
+  add("softcap-slope-twice", "the derivative of the softcap is taken twice",
+      with_slope([=](double y) { return square(1 - square(std::tanh(y))); }));
 }
 
 }  // namespace attest::audit

@@ -167,6 +167,13 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
       [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });
   // --- block masks ---
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
+  add(
+      "masks-ignored", "neither a mask nor a block mask is read",
+      [](owned_problem const& p) { return p.draft().mask || p.draft().block_mask; },
+      [](problem_draft& p) {
+        p.mask.reset(), p.block_mask.reset();
+        p.block_q = p.block_k = 0;
+      });
   add("block-mask-low-bit", "of a byte of the block mask only the lowest bit counts", has_blocks,
       [](problem_draft& p) { map_bytes(*p.block_mask, low_bit); });
   add("partial-block-unread", "the last block of keys is lost, where it is partial", has_partial_block,

@@ -57,7 +57,28 @@ void add_lost_terms(hypothesis_list& to) {
                   std::int64_t const terms = terms_of(of, p, b);
                   return (from_one_block && terms < block) || (of.of_keys ? j : i) < terms / block * block;
                 }));
+    for (std::int64_t const block : {128, 64, 32, 16, 8})
+      add(fmt::format("{}-without-last-{}-block-of-{}", of.name, what, block),
+          fmt::format("{} out the last block of {} {}", of.words, block, many),
+          gradients_over(
+              of.kinds, [=, &of](owned_problem const& p) { return (of.of_keys ? p.size().m : p.size().n) > block; },
+              [=, &of](owned_problem const& p, auto b, auto, auto i, auto j) {
+                std::int64_t const terms = terms_of(of, p, b);
+                return terms <= block || (of.of_keys ? j : i) < (terms - 1) / block * block;
+              }));
   }
+}
+
+/// Heads from one on are not reached by the grid of a kernel, or by its sum over heads.
+void add_lost_heads(hypothesis_list& to) {
+  auto const add = adds_gradients_to(to);
+  for (loop const& of : loops)
+    for (std::int64_t const heads : {64, 32, 16, 8})
+      add(fmt::format("{}-without-heads-from-{}", of.name, heads),
+          fmt::format("{} out the query heads from {} on", of.words, heads),
+          gradients_over(
+              of.kinds, [=](owned_problem const& p) { return p.size().hq > heads; },
+              [=](owned_problem const&, auto, auto h, auto, auto) { return h < heads; }));
 }
 
 void add_sums(hypothesis_list& to) {
@@ -113,37 +134,25 @@ void add_shorter_bands(hypothesis_list& to) {
   add("dkv-band-last-key-unread", "dK and dV leave out the last key inside a band", shorter({dk, dv}));
 }
 
-/// The product of dS with K, or with Q, takes the row behind the right one: a bias keeps the scores as they were.
-supposition next_row(bool of_keys) {
-  return gradients_from({of_keys ? dq : dk}, [=](answered_call& call) {
+/// The product of dS with K, or with Q, takes another row: the scores stay as they were.
+using row_of_product = std::function<std::int64_t(std::int64_t at, std::int64_t rows)>;
+supposition other_rows(bool of_keys, row_of_product other) {
+  return gradients_from({of_keys ? dq : dk}, [of_keys, other = std::move(other)](answered_call& call) {
     owned_problem const whole = call.problem;
     problem::sizes const& s = whole.size();
-    if (whole.draft().softcap > 0 || (of_keys ? s.m : s.n) < 2) return false;
+    if ((of_keys ? s.m : s.n) < 2) return false;
     problem_draft draft = whole.draft();
     owned_tensor const& from = of_keys ? whole.draft().k : whole.draft().q;
     owned_tensor moved = owned_tensor::compact(from.type, {s.b, of_keys ? s.hk : s.hq, of_keys ? s.m : s.n, s.d});
     fill(moved, [&](auto b, auto h, auto i, auto t) {
-      std::int64_t const last = of_keys ? keys_of(whole, b) : queries_of(whole, b);
-      return load(from, offset_of(from, b, h, i + 1 < last ? i + 1 : i, t));
+      std::int64_t const rows = of_keys ? keys_of(whole, b) : queries_of(whole, b);
+      return load(from, offset_of(from, b, h, i < rows ? other(i, rows) : i, t));
     });
     (of_keys ? draft.k : draft.q) = std::move(moved);
-    draft.bias.reset();
-    owned_problem const bare = owned_problem::of_valid(draft);
+    pair_number const slope = log_slope(whole);
     score_table const score(whole);
-    std::vector<double> right;
-    for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < s.n; ++i)
-          for (std::int64_t j = 0; j < s.m; ++j) right.push_back(score.visible(b, h, i, j) ? score(b, h, i, j) : 0);
-    score_table const without(bare);
-    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
-      double const difference =
-          right[static_cast<std::size_t>(((b * s.hq + h) * s.n + i) * s.m + j)] - without(b, h, i, j);
-      return without.visible(b, h, i, j) ? difference : 0;
-    });
-    auto made = owned_problem::make(std::move(draft));
-    if (made) call.problem = std::move(made).value();
-    return made.has_value();
+    set_scores(draft, [&](auto... at) { return score(at...) + slope(at...); });
+    return take(call, std::move(draft));
   });
 }
 
@@ -153,12 +162,13 @@ bool sees_nothing(owned_problem const& p, std::int64_t b, std::int64_t h, std::i
   return true;
 }
 
-/// Rows without a visible key have equal weights: every key is seen, and a bias makes all scores 0.
-supposition empty_rows_leak() {
-  return gradients_from(all_gradients, [](answered_call& call) {
+/// Rows without a visible key have equal weights: every key is seen, and all scores are alike. `slopes`: of a softcap
+/// the derivative is taken.
+supposition empty_rows_leak(gradient_kinds which, bool slopes) {
+  return gradients_from(std::move(which), [slopes](answered_call& call) {
     owned_problem const whole = call.problem;
     problem::sizes const& s = whole.size();
-    if (whole.draft().softcap > 0 || s.m == 0) return false;
+    if (s.m == 0) return false;
     problem_draft draft = whole.draft();
     bool any = false;
     std::vector<char> empty;
@@ -176,16 +186,12 @@ supposition empty_rows_leak() {
     };
     draft.block_mask.reset(), draft.block_q = draft.block_k = 0, draft.align = 0;
     show(draft, s, [&](auto b, auto h, auto i, auto j) { return is_empty(b, h, i) || sees(whole, b, h, i, j); });
-    problem_draft bare = draft;
-    bare.bias.reset();
-    owned_problem const unbiased = owned_problem::of_valid(std::move(bare));
-    score_table const score(unbiased);
-    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
-      return is_empty(b, h, i) ? -score(b, h, i, j) : sees(whole, b, h, i, j) ? bias_of(whole, b, h, i, j) : 0.0;
+    pair_number const slope = slopes ? log_slope(whole) : [](auto...) { return 0.0; };
+    score_table const score(whole);
+    set_scores(draft, [&](auto b, auto h, auto i, auto j) {
+      return (is_empty(b, h, i) ? 0.0 : score(b, h, i, j)) + slope(b, h, i, j);
     });
-    auto made = owned_problem::make(std::move(draft));
-    if (made) call.problem = std::move(made).value();
-    return made.has_value();
+    return take(call, std::move(draft));
   });
 }
 
@@ -208,9 +214,7 @@ supposition empty_rows_nan(gradient_kinds which) {
     draft.block_mask.reset(), draft.block_q = draft.block_k = 0, draft.align = 0;
     show(draft, s,
          [&](auto b, auto h, auto i, auto j) { return sees_nothing(whole, b, h, i) || sees(whole, b, h, i, j); });
-    auto made = owned_problem::make(std::move(draft));
-    if (made) call.problem = std::move(made).value();
-    return made.has_value();
+    return take(call, std::move(draft));
   });
 }
 
@@ -265,19 +269,21 @@ void add_dropout(hypothesis_list& to) {
 void add_hypotheses_of_loops(hypothesis_list& to) {
   auto const add = adds_gradients_to(to);
   add_lost_terms(to);
+  add_lost_heads(to);
   add_sums(to);
   add_shorter_bands(to);
-  auto const both_masks = solves([](owned_problem const& p) { return p.draft().mask || p.draft().block_mask; },
-                                 [](problem_draft& p) {
-                                   p.mask.reset(), p.block_mask.reset();
-                                   p.block_q = p.block_k = 0;
-                                 });
-  add("masks-not-in-gradients", "neither a mask nor a block mask is read in the backward pass",
-      [=](answered_call const& call, answered_call const*) { return pass_of(both_masks, all_gradients, call); });
-  add("dq-of-next-key", "dQ multiplies dS by the next row of K", next_row(true));
-  add("dk-of-next-query", "dK multiplies dS by the next row of Q", next_row(false));
+  for (auto const& [name, which, other] :
+       {std::tuple{"next", "next", row_of_product([](auto at, auto rows) { return std::min(at + 1, rows - 1); })},
+        {"previous", "previous", [](auto at, auto) { return at > 0 ? at - 1 : 0; }},
+        {"first", "first", [](auto, auto) { return 0; }}}) {
+    add(fmt::format("dq-of-{}-key", name), fmt::format("dQ multiplies dS by the {} row of K", which),
+        other_rows(true, other));
+    add(fmt::format("dk-of-{}-query", name), fmt::format("dK multiplies dS by the {} row of Q", which),
+        other_rows(false, other));
+  }
   add_dropout(to);
-  add("empty-rows-leak", "queries that see no key have equal weights in the gradients, not none", empty_rows_leak());
+  add("empty-rows-leak", "queries that see no key have equal weights in the gradients, not none",
+      in_turn(empty_rows_leak({dq, dk}, true), empty_rows_leak({dv, dbias, dsink}, false)));
   add("empty-rows-nan-in-gradients", "queries that see no key have NaN weights in the gradients",
       empty_rows_nan(all_gradients));
   add("empty-rows-nan-in-dq", "dQ is NaN at queries that see no key", empty_rows_nan({dq}));
@@ -295,9 +301,18 @@ void add_hypotheses_of_half_passes(hypothesis_list& to) {
       if (!to[at].plain || to[at].of_gradients) continue;
       add(fmt::format("{}-{}", prefix, to[at].name), fmt::format("{}, {}", where, to[at].sentence),
           [forward = to[at].suppose, of = kinds](answered_call const& call, answered_call const*) {
-            return pass_of(forward, of, call);
+            return pass_of(forward, of, with_handed(call));
           });
     }
+  // Where the kernel was handed nothing, its forward pass may be right.
+  for (std::size_t at = 0; at < others; ++at) {
+    if (!to[at].plain || to[at].of_gradients) continue;
+    add(fmt::format("backward-{}", to[at].name), fmt::format("in the backward pass alone, {}", to[at].sentence),
+        [forward = to[at].suppose](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+          if (call.problem.draft().handed_lse) return {};
+          return pass_of(forward, all_gradients, with_handed(call));
+        });
+  }
 }
 
 }  // namespace attest::audit

@@ -137,6 +137,14 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
                else p.bias.reset();
              }),
       plain_mistake{"the answer without the bias", bug_class::accuracy});
+  add("bias-of-first-key", "every key uses the bias of key 0",
+      solves([](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[3] > 1; },
+             [](problem_draft& p) {
+               owned_tensor const from = *p.bias;
+               auto const& n = from.layout.shape;
+               p.bias = owned_tensor::compact(from.type, {n[0], n[1], n[2], n[3]});
+               fill(*p.bias, [&](auto b, auto h, auto i, auto) { return element(from, b, h, i, 0); });
+             }));
   add("bias-scaled", "the bias is scaled, too",
       solves([](owned_problem const& p) { return has_bias(p) && p.size().d > 0 && sigma_of(p) != 1; },
              [](problem_draft& p) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "audit/judge/forward_answers.hpp"
 #include "audit/support/multiplications.hpp"
@@ -36,16 +38,19 @@ void allow_own_forward(answered_call& call) {
   });
 }
 
-/// Gradients that fit their inputs in this problem stay.
-void drop_other_shapes(answered_call& call) {
+/// Gradients that fit their inputs in this problem stay. Returns the others: of a broadcast bias that has another
+/// number for each pair here.
+owned_outputs drop_other_shapes(answered_call& call) {
+  owned_outputs dropped;
   for (output_kind const kind : all_gradients) {
     auto& gradient = call.outputs.of(kind);
     if (!gradient) continue;
     auto const expected = zero_gradient(call.problem, kind);
     bool const fits = expected && expected->type == gradient->type && expected->layout.rank == gradient->layout.rank &&
                       expected->layout.shape == gradient->layout.shape;
-    if (!fits) gradient.reset();
+    if (!fits) dropped.of(kind) = std::exchange(gradient, std::nullopt);
   }
+  return dropped;
 }
 
 /// Rows whose LSE was handed over as −∞ add nothing, whatever keys they see.
@@ -63,11 +68,6 @@ void hide_rows_without_sum(problem_draft& draft) {
     show(draft, s, [&](auto b, auto h, auto i, auto j) { return !is_empty(b, h, i) && sees(whole, b, h, i, j); });
 }
 
-bool has_same_gradients(owned_outputs const& a, owned_outputs const& b) {
-  return std::ranges::all_of(all_gradients,
-                             [&](output_kind kind) { return a.of(kind).has_value() == b.of(kind).has_value(); });
-}
-
 }  // namespace
 
 bool can_be_supposed(owned_problem const& problem) {
@@ -83,21 +83,71 @@ void widen_gradients(answered_call& call, std::function<void(problem::gradient_m
   widen(call.claim.gradient);
 }
 
+answered_call with_handed(answered_call call) {
+  if (call.problem.draft().handed_lse) return call;
+  call.problem = with_forward(call.problem);
+  allow_own_forward(call);
+  return call;
+}
+
+bool take(answered_call& call, problem_draft draft) {
+  auto made = owned_problem::make(std::move(draft));
+  if (made) call.problem = std::move(made).value();
+  return made.has_value();
+}
+
+pair_number over_cap(owned_problem const& problem) {
+  problem_draft bare = problem.draft();
+  double const cap = bare.softcap;
+  bare.softcap = 0, bare.bias.reset();
+  return [cap, score = score_table(owned_problem::of_valid(std::move(bare)))](auto b, auto h, auto i, auto j) {
+    return score(b, h, i, j) / cap;
+  };
+}
+
+pair_number log_slope(owned_problem const& problem) {
+  if (!(problem.draft().softcap > 0)) return [](auto...) { return 0.0; };
+  return [y = over_cap(problem)](auto b, auto h, auto i, auto j) {
+    double const t = std::tanh(y(b, h, i, j));
+    return std::log1p(-t * t);
+  };
+}
+
+void set_scores(problem_draft& draft, pair_number const& wanted) {
+  draft.softcap = 0, draft.bias.reset();
+  owned_problem const bare = owned_problem::of_valid(draft);
+  score_table const products(bare);
+  set_bias(draft, bare.size(), [&](auto b, auto h, auto i, auto j) {
+    return products.visible(b, h, i, j) ? wanted(b, h, i, j) - products(b, h, i, j) : 0.0;
+  });
+}
+
+supposition in_turn(supposition first, supposition then) {
+  return [first = std::move(first), then = std::move(then)](answered_call const& call, answered_call const* before) {
+    auto supposed = first(call, before);
+    if (supposed.empty()) return then(call, before);
+    if (supposed.back().open || supposed.back().from != formed_from::inputs) return supposed;  // all are changed
+    auto of_rest = then(supposed.back(), before);
+    if (of_rest.empty()) return supposed;
+    supposed.pop_back();
+    std::ranges::move(of_rest, std::back_inserter(supposed));
+    return supposed;
+  };
+}
+
 supposition gradients_from(gradient_kinds which, pass_change change) {
   return [which = std::move(which), change = std::move(change)](answered_call const& call,
                                                                 answered_call const*) -> std::vector<answered_call> {
-    answered_call changed{call.problem, chosen(call.outputs, which, true), call.claim};
+    answered_call changed = call;
+    changed.outputs = chosen(call.outputs, which, true);
     if (changed.outputs.empty()) return {};
-    if (!call.problem.draft().handed_lse) {
-      changed.problem = with_forward(call.problem);
-      allow_own_forward(changed);
-    }
+    changed = with_handed(std::move(changed));
     changed.from = formed_from::handed_alone;
     if (!change(changed)) return {};
-    owned_outputs const asked = changed.outputs;
-    drop_other_shapes(changed);
-    if (!has_same_gradients(asked, changed.outputs)) return {};
+    answered_call open{call.problem, drop_other_shapes(changed), call.claim};
+    if (changed.outputs.empty()) return {};
     std::vector<answered_call> all{std::move(changed)};
+    if (open.open = !open.outputs.empty(); open.open) all.push_back(std::move(open));
     answered_call rest{call.problem, chosen(call.outputs, which, false), call.claim};
     if (!rest.outputs.empty()) all.push_back(std::move(rest));
     return all;
@@ -107,10 +157,7 @@ supposition gradients_from(gradient_kinds which, pass_change change) {
 supposition gradients_of(gradient_kinds which, draft_question change) {
   return gradients_from(std::move(which), [change = std::move(change)](answered_call& call) {
     problem_draft draft = call.problem.draft();
-    if (!change(draft)) return false;
-    auto made = owned_problem::make(std::move(draft));
-    if (made) call.problem = std::move(made).value();
-    return made.has_value();
+    return change(draft) && take(call, std::move(draft));
   });
 }
 

@@ -40,6 +40,23 @@ supposition gradients_over(gradient_kinds which, problem_question concerned, pai
 /// Gradients whose input has another shape there are taken as right.
 std::vector<answered_call> pass_of(supposition const& forward, gradient_kinds const& which, answered_call const& call);
 
+/// What `first` supposes; and of the gradients that it takes as right, what `then` supposes.
+supposition in_turn(supposition first, supposition then);
+/// The call with an O and an LSE: the ones that the kernel was handed, or what a forward pass of its own may have
+/// given.
+answered_call with_handed(answered_call call);
+
+/// Takes the draft as the call's problem. Returns false if it is not valid.
+bool take(answered_call& call, problem_draft draft);
+
+/// The draft has no softcap, and a bias that makes the scores of visible keys `wanted`.
+/// Requires  can_be_supposed; scores that are not finite may be any
+void set_scores(problem_draft& draft, pair_number const& wanted);
+/// x/c of each pair, x the score before the softcap c. Requires  a softcap
+pair_number over_cap(owned_problem const& problem);
+/// ln of the derivative of the softcap, 1 − tanh²(x/c); 0 without a softcap.
+pair_number log_slope(owned_problem const& problem);
+
 /// The call with another gradient model.
 void widen_gradients(answered_call& call, std::function<void(problem::gradient_model&)> const& widen);
 

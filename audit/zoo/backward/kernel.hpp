@@ -52,10 +52,12 @@ struct honest_backward {
     return at.p.scale() ? static_cast<F>(*at.p.scale()) : F(1) / std::sqrt(static_cast<F>(at.size().d));
   }
   static F added_bias(F bias) { return bias; }
+  static std::int64_t key_of_bias(std::int64_t j) { return j; }
   static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
   static F lse(place const& at) { return static_cast<F>(at.views.lse(at.b, at.h, at.i, 0)); }
   static F weight_in_dS(F p) { return p; }
   static F weight_in_dV(F p) { return p; }
+  static constexpr bool dv_by_maximum = false;       ///< dV takes e^(s − m), m the largest score
   static F keeps(place const& at, std::int64_t j) {  ///< 0, or 1/(1 − p)
     if (!at.p.keep().present) return 1;
     return at.p.keep()(at.b, at.h, at.i, j) != 0 ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(0);
@@ -70,6 +72,7 @@ struct honest_backward {
   }
   static place delta_place(place const& at) { return at; }  ///< the row whose Δ is used
   static F const* delta_output(place const& at) { return at.views.o.row(at.b, at.h, at.i); }
+  static constexpr bool delta_is_short = false;  ///< Δ leaves out the last column
   static F delta(F sum) { return sum; }
   static F slope(F t, F) { return F(1) - t * t; }  ///< of the softcap, from t = tanh(x/c) and x/c
   static F stored_dS(F dS) { return dS; }
@@ -109,15 +112,42 @@ class backward_kernel {
 
   bool sees(place const& at, std::int64_t j) const { return P::in_band(at, j) && P::attends(at, j); }
 
-  F bias(place const& at, std::int64_t j) const {
+  F bias(place const& at, std::int64_t key) const {
+    std::int64_t const j = P::key_of_bias(key);
     if (p_.bias().present) return p_.bias()(at.b, at.h, at.i, j);
     return p_.bias_f32().present ? static_cast<F>(p_.bias_f32()(at.b, at.h, at.i, j)) : F(0);
+  }
+
+  struct pair {
+    F score, over_cap = 0, tanh = 0;
+  };
+  pair scored(place const& at, std::int64_t j) const {
+    F const *const q = p_.q().row(at.b, at.h, at.i), *const k = p_.k().row(at.b, at.kv_head(), j);
+    F const c = static_cast<F>(p_.softcap());
+    pair found{};
+    F x = 0;
+    for (std::int64_t t = 0; t < p_.size().d; ++t) x += q[t] * k[t];
+    x *= P::scale(at);
+    if (c > 0) found.over_cap = x / c, found.tanh = static_cast<F>(std::tanh(static_cast<double>(x / c)));
+    found.score = (c > 0 ? c * found.tanh : x) + P::added_bias(bias(at, j));
+    return found;
+  }
+
+  /// The largest score of a key that the row sees, or of the sink.
+  F maximum(place const& at) const {
+    F most = -infinity;
+    if (p_.sink().present) most = static_cast<F>(p_.sink()(at.b, at.h, 0, 0));
+    if (p_.sink_f32().present) most = static_cast<F>(p_.sink_f32()(at.b, at.h, 0, 0));
+    for (std::int64_t j = 0; j < p_.keys(at.b); ++j)
+      if (sees(at, j)) most = std::max(most, scored(at, j).score);
+    return most;
   }
 
   F delta_of(place const& at) const {
     F sum = 0;
     F const *const d_o = P::d_out(at), *const o = P::delta_output(at);
-    for (std::int64_t c = 0; c < p_.size().dv; ++c) sum += d_o[c] * o[c];
+    std::int64_t const dv = p_.size().dv, columns = P::delta_is_short && dv > 1 ? dv - 1 : dv;
+    for (std::int64_t c = 0; c < columns; ++c) sum += d_o[c] * o[c];
     return P::delta(sum);
   }
 
@@ -125,26 +155,23 @@ class backward_kernel {
     problem::sizes const& s = p_.size();
     std::int64_t const g = at.kv_head(), m = p_.keys(at.b), d = s.d, dv = s.dv;
     if (P::skips(at)) return;
-    F const lse = P::lse(at), sigma = P::scale(at), c = static_cast<F>(p_.softcap());
+    F const lse = P::lse(at), sigma = P::scale(at);
     bool some = false;
     for (std::int64_t j = 0; j < m && !some; ++j) some = sees(at, j);
     bool const empty = !some || lse == -infinity;
     if (empty && (!P::leaks_empty_rows || some)) return;
     F const delta = empty ? F(0) : delta_of(P::delta_place(at));
+    F const in_dV = P::dv_by_maximum && !empty ? P::exp(lse - maximum(at)) : F(1);
     F const *const q = p_.q().row(at.b, at.h, at.i), *const d_o = P::d_out(at);
     for (std::int64_t j = 0; j < m; ++j) {
       if (!empty && !sees(at, j)) continue;
-      F const *const k = p_.k().row(at.b, g, j), *const v = p_.v().row(at.b, g, j);
-      F x = 0;
-      for (std::int64_t t = 0; t < d; ++t) x += q[t] * k[t];
-      x *= sigma;
-      F const tanh = c > 0 ? static_cast<F>(std::tanh(static_cast<double>(x / c))) : F(0);
-      F const score = (c > 0 ? c * tanh : x) + P::added_bias(bias(at, j));
+      F const* const v = p_.v().row(at.b, g, j);
+      auto const [score, over_cap, tanh] = scored(at, j);
       F const weight = empty ? F(1) / static_cast<F>(m) : score == -infinity && lse == lse ? F(0) : P::exp(score - lse);
       F const kept = P::keeps(at, j);
       F const dP = kept == 0 ? F(0) : P::product(d_o, v, dv) * kept;
       F const dS = P::stored_dS(P::weight_in_dS(weight) * (dP - delta));
-      F const dX = c > 0 ? dS * P::slope(tanh, x / c) : dS;
+      F const dX = p_.softcap() > 0 ? dS * P::slope(tanh, over_cap) : dS;
       if (P::in_dq(at, j)) {
         F const* const key = p_.k().row(at.b, g, P::key_of_dQ(at, j));
         for (std::int64_t t = 0; t < d; ++t) of_q(at.b, at.h, at.i)[t] += P::scale_of_dQ(sigma) * dX * key[t];
@@ -152,7 +179,7 @@ class backward_kernel {
       if (P::in_dkv(at, j) && P::adds_head(at)) {
         for (std::int64_t t = 0; t < d; ++t) of_k(at.b, g, j)[t] += P::scale_of_dK(sigma) * dX * q[t];
         if (kept != 0)
-          for (std::int64_t e = 0; e < dv; ++e) of_v(at.b, g, j)[e] += P::weight_in_dV(weight) * kept * d_o[e];
+          for (std::int64_t e = 0; e < dv; ++e) of_v(at.b, g, j)[e] += P::weight_in_dV(weight) * in_dV * kept * d_o[e];
       }
       if (P::adds_bias(at)) add_bias(at, j, dS);
     }

@@ -57,6 +57,10 @@ ATTEST_BACKWARD(delta_in_bf16, bug_class::low_precision, "",
 }
 ;
 
+ATTEST_BACKWARD(delta_without_last_column, bug_class::gradient, "", "delta leaves out the last column of O") {
+  static constexpr bool delta_is_short = true;
+};
+
 ATTEST_BACKWARD(last_column_missing_in_dp, bug_class::gradient, "",
                 "the last column of V is left out of dP"){static F product(F const* d_o, F const* v, std::int64_t dv){
     return honest_backward<F>::product(d_o, v, dv > 1 ? dv - 1 : dv);
@@ -79,6 +83,17 @@ ATTEST_BACKWARD(backward_lse_in_base_2, bug_class::gradient, "",
                 "the natural LSE is read as a logarithm to the base 2"){
     static F lse(backward_place<F> const& at){return honest_backward<F>::lse(at) * F(0.693147180559945309417L);
 }
+}
+;
+
+ATTEST_BACKWARD(dv_unnormalised, bug_class::gradient, "", "dV takes e^(s - m) for the weights") {
+  static constexpr bool dv_by_maximum = true;
+};
+
+ATTEST_BACKWARD(lse_of_kv_head, bug_class::gradient, "", "the LSE is indexed by the head of K and V"){
+    static F lse(backward_place<F> const& at){return static_cast<F>(at.views.lse(at.b, at.kv_head(), at.i, 0));
+}
+static F sink_weight(backward_place<F> const& at, F t) { return honest_backward<F>::exp(t - lse(at)); }
 }
 ;
 
@@ -110,6 +125,12 @@ ATTEST_BACKWARD(exp_off_by_1e_4, bug_class::cheap_exp, "",
 
 ATTEST_BACKWARD(dq_without_last_key, bug_class::gradient, "", "dQ leaves out the last key"){
     static bool in_dq(backward_place<F> const& at, std::int64_t j){return j + 1 < at.p.keys(at.b) || j == 0;
+}
+}
+;
+
+ATTEST_BACKWARD(dq_without_last_key_block, bug_class::gradient, "", "dQ leaves out the last block of 8 keys"){
+    static bool in_dq(backward_place<F> const& at, std::int64_t j){return j < 8 || j < (at.p.keys(at.b) - 1) / 8 * 8;
 }
 }
 ;
@@ -156,6 +177,12 @@ ATTEST_BACKWARD(backward_ignores_mask, bug_class::gradient, "",
 
 ATTEST_BACKWARD(backward_ignores_bias, bug_class::gradient, "",
                 "the bias is not added"){static F added_bias(F){return 0;
+}
+}
+;
+
+ATTEST_BACKWARD(backward_bias_of_first_key, bug_class::gradient, "",
+                "every key has the bias of key 0"){static std::int64_t key_of_bias(std::int64_t){return 0;
 }
 }
 ;
@@ -208,6 +235,12 @@ ATTEST_BACKWARD(softcap_without_slope, bug_class::gradient, "",
 
 ATTEST_BACKWARD(softcap_slope_1_minus_tanh, bug_class::gradient, "",
                 "the derivative of the softcap is 1 - tanh"){static F slope(F t, F){return F(1) - t;
+}
+}
+;
+
+ATTEST_BACKWARD(softcap_slope_of_uncapped, bug_class::gradient, "", "the derivative of the softcap is 1 - (x/c)^2"){
+    static F slope(F, F over_cap){return std::max(F(0), F(1) - over_cap * over_cap);
 }
 }
 ;

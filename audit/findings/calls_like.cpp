@@ -1,0 +1,54 @@
+#include "audit/findings/calls_like.hpp"
+
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "audit/cases/domain/keep_form.hpp"
+#include "audit/cases/families/backward.hpp"
+#include "audit/cases/random.hpp"
+
+namespace attest::audit {
+namespace {
+
+void draw(owned_tensor& t, random_stream& random) {
+  constexpr double unseen = -std::numeric_limits<double>::infinity();
+  for (std::size_t at = 0; at < t.spanned_elements(); ++at)
+    if (load(t, at) != unseen) store(t, at, random.normal());
+}
+
+owned_problem with_other_numbers(owned_problem const& problem, random_stream& random) {
+  problem_draft draft = problem.draft();
+  for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) draw(*t, random);
+  for (auto* t : {&draft.d_out, &draft.bias, &draft.sink})
+    if (*t) draw(**t, random);
+  draft.handed_o.reset(), draft.handed_lse.reset();
+  return owned_problem::of_valid(std::move(draft));
+}
+
+}  // namespace
+
+std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain const& domain) {
+  problem_draft const& draft = problem.draft();
+  std::vector<owned_problem> all;
+  if (problem.rank() != 4 || !draft.has_slots() || draft.merge) return all;
+  random_stream random(0, "calls like another");
+  all.push_back(with_other_numbers(problem, random));
+  problem_draft attention = draft;
+  attention.of = &problem::attention, attention.d_out.reset();
+  attention.handed_o.reset(), attention.handed_lse.reset();
+  auto const form = form_of(attention);
+  problem::sizes const& s = problem.size();
+  for (auto const& [n, m] : {std::array{s.n + 13, s.m + 5}, std::array{s.n / 2 + 1, s.m / 2 + 1}}) {
+    if (!form) break;
+    call_form other = *form;
+    other.size.n = n, other.size.m = m;
+    keep_to(domain, other);
+    audit_case made{
+        .check = {}, .name = {}, .problem = owned_problem::of_valid(draft_of(other, problem.type(), random))};
+    all.push_back(draft.d_out ? differentiated(std::move(made), 0).problem : std::move(made.problem));
+  }
+  return all;
+}
+
+}  // namespace attest::audit
