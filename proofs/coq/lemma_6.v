@@ -143,3 +143,19 @@ Proof.
     + apply Rplus_le_compat; [apply Rmult_le_compat_l; lra|lra].
     + right. ring.
 Qed.
+
+(* A computed sum beside the exact one, over its leaves in any order. *)
+Theorem beside_leaves m rho s y items : 0 <= u m -> 0 <= omega m -> 1 <= rho -> rescales_below rho s -> computed m s y ->
+  Permutation items (leaves s) ->
+  Rabs (y - total size items) <= total (fun f => Rabs (size f) * ((1 + u m) ^ (height s + products f) - 1)) items + losses m rho s.
+Proof.
+  intros Hu Hw Hr R C P. destruct (lemma_6_path_by_path m rho s y Hu Hw Hr R C) as (g & E & B & Y).
+  rewrite (total_permuted _ _ _ P), (total_permuted (fun f => Rabs (size f) * _) _ _ P), <- E, !total_map.
+  replace (y - total (fun p => size (fst p)) g) with
+    (total (fun p => size (fst p) * (snd p - 1)) g + (y - total (fun p => size (fst p) * snd p) g)).
+  - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|exact Y].
+    eapply Rle_trans; [apply total_abs|]. apply total_below. intros p I. rewrite Rabs_mult.
+    apply Rmult_le_compat_l; [apply Rabs_pos|]. now apply B.
+  - rewrite (total_same (fun p => size (fst p) * (snd p - 1)) (fun p => size (fst p) * snd p + -1 * size (fst p))) by (intros; ring).
+    rewrite total_plus, total_times. ring.
+Qed.

@@ -14,15 +14,7 @@ Proof.
   intros Hu Hw HI J F C. assert (R : rescales_below 1 t).
   { clear -J F. induction J as [|t|a b c s t _ IHa _ IHb _ _ P]; simpl; [easy|now inversion F|].
     rewrite Forall_forall in F. split; [apply IHa|apply IHb]; apply Forall_forall; intros x I; apply F, (Permutation_in x P), in_app_iff; auto. }
-  destruct (lemma_6_path_by_path m 1 t y Hu Hw (Rle_refl 1) R C) as (k & E & B & Y).
-  pose proof (joined_leaves _ _ J) as P. rewrite HI in P. rewrite (total_permuted _ _ _ P), (total_permuted (fun f => Rabs (size f) * _) _ _ P), <- E, !total_map.
-  replace (y - total (fun p => size (fst p)) k) with
-    (total (fun p => size (fst p) * (snd p - 1)) k + (y - total (fun p => size (fst p) * snd p) k)).
-  - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|exact Y].
-    eapply Rle_trans; [apply total_abs|]. apply total_below. intros p I. rewrite Rabs_mult.
-    apply Rmult_le_compat_l; [apply Rabs_pos|]. now apply B.
-  - rewrite (total_same (fun p => size (fst p) * (snd p - 1)) (fun p => size (fst p) * snd p + -1 * size (fst p))) by (intros; ring).
-    rewrite total_plus, total_times. ring.
+  pose proof (joined_leaves _ _ J) as P. rewrite HI in P. apply beside_leaves; auto. apply Rle_refl.
 Qed.
 
 Lemma total_flat {A B} (f : B -> R) (h : A -> list B) l : total f (flat_map h l) = total (fun a => total f (h a)) l.

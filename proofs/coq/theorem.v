@@ -49,16 +49,8 @@ Lemma computed_beside m rho s y (es : list entry) lf : 0 <= u m -> 0 <= omega m 
   Rabs (y - total (fun e => size (lf e)) es) <=
     total (fun e => Rabs (size (lf e)) * ((1 + u m) ^ (height s + products (lf e)) - 1)) es + losses m rho s.
 Proof.
-  intros Hu Hw Hr R C P. destruct (lemma_6_path_by_path m rho s y Hu Hw Hr R C) as (g & E & B & Y).
-  rewrite <- !(total_map lf size), <- (total_map lf (fun f => Rabs (size f) * ((1 + u m) ^ (height s + products f) - 1))).
-  rewrite !(total_permuted _ _ _ P), <- E, !total_map.
-  replace (y - total (fun p => size (fst p)) g) with
-    (total (fun p => size (fst p) * (snd p - 1)) g + (y - total (fun p => size (fst p) * snd p) g)).
-  - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|exact Y].
-    eapply Rle_trans; [apply total_abs|]. apply total_below. intros p I. rewrite Rabs_mult.
-    apply Rmult_le_compat_l; [apply Rabs_pos|]. now apply B.
-  - rewrite (total_same (fun p => size (fst p) * (snd p - 1)) (fun p => size (fst p) * snd p + -1 * size (fst p))) by (intros; ring).
-    rewrite total_plus, total_times. ring.
+  intros. rewrite <- (total_map lf size), <- (total_map lf (fun f => Rabs (size f) * ((1 + u m) ^ (height s + products f) - 1))).
+  now apply beside_leaves.
 Qed.
 
 (* --- the theorem's algebra: o^ = ((o~ + e)/(1 + rho))(1 + theta) + beta -------------------------------------------------------- *)
