@@ -2,10 +2,10 @@
 From Attest Require Export merged_sums.
 
 Section Theorem_lse.
-Context (m : model) (g : lse_model) (r : limits) (n a N : nat) (s : state) (Y exact E X : key -> R) (ell G_l G_O a_0 lambda GF Om : R).
+Context (m : model) (g : lse_model) (r : limits) (n a N : nat) (s : state) (Y ell mu exact E X : key -> R) (G_l G_O a_0 lambda GF Om : R).
 
 Definition of_exact e := exp (exact (of e) - top s).
-Definition T e := exp (z_merged m g Y ell (E (of e)) (X (of e)) n e) - 1.
+Definition T e := exp (z_merged m g Y ell mu (E (of e)) (X (of e)) n e) - 1.
 Definition zeta (_ : entry) := 0.
 Definition counted (_ : entry) := true.
 Definition D := total (fun e => if counted e then pi (seen s) of_exact e / (1 + T e) else 0) (seen s).
@@ -25,13 +25,13 @@ Record keys_known := {
   arguments_known : forall e, In e (seen s) -> sizes (path e) <= X (of e);
   none_far : forall e, In e (seen s) -> reach m (X (of e)) (Y (of e)) <= Rmin (far m) (x0 m) }.
 
-Lemma merged_weights : lse_known m g r Y ell -> merged m g r n a s -> keys_known ->
+Lemma merged_weights : lse_known m g r Y ell mu -> merged m g r n a s -> keys_known ->
   weights_known (seen s) weight of_exact T zeta counted D (sum_W s).
 Proof.
   intros K H R.
   assert (L : forall e, In e (seen s) -> 0 < weight e /\ 0 <= T e /\ of_exact e / (1 + T e) <= weight e <= of_exact e * (1 + T e)).
-  { intros e I. destruct (lemma_4 m g r Y ell n a s e (exact (of e)) (E (of e)) (X (of e)) K H I) as (P & Z); try now apply R.
-    unfold T. set (z := z_merged m g Y ell (E (of e)) (X (of e)) n e) in *. assert (0 <= z) by (eapply Rle_trans; [apply Rabs_pos|exact Z]).
+  { intros e I. destruct (lemma_4 m g r Y ell mu n a s e (exact (of e)) (E (of e)) (X (of e)) K H I) as (P & Z); try now apply R.
+    unfold T. set (z := z_merged m g Y ell mu (E (of e)) (X (of e)) n e) in *. assert (0 <= z) by (eapply Rle_trans; [apply Rabs_pos|exact Z]).
     pose proof (exp_ineq1_le z). replace (1 + (exp z - 1)) with (exp z) by ring. split; [easy|]. split; [lra|].
     apply between in Z. unfold of_exact, Rdiv. rewrite <- exp_Ropp, <- !exp_plus, <- (exp_ln (weight e)) by easy. split; apply exp_grows; lra. }
   assert (Ep : forall e, 0 < of_exact e) by (intros; apply exp_pos).
@@ -50,7 +50,7 @@ Proof.
   - unfold sum_W in *. lra.
 Qed.
 
-Theorem theorem_O_lse o th beta : lse_known m g r Y ell -> sums_known m g r G_l G_O a_0 lambda -> keys_known -> merged m g r n a s ->
+Theorem theorem_O_lse o th beta : lse_known m g r Y ell mu -> sums_known m g r G_l G_O a_0 lambda -> keys_known -> merged m g r n a s ->
   (n <= N)%nat -> Gamma_L < 1 -> Rabs th <= GF -> Rabs beta <= Om -> o = O_hat s / l_hat s * (1 + th) + beta -> Rabs (o - average v) <= B.
 Proof.
   intros K S R H HN G1 Ht Hb ->. pose proof (merged_weights K H R) as Wk. destruct (merged_sums m g r G_l G_O a_0 lambda N n a s S H HN) as (Dl & DO).

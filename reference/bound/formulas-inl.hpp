@@ -147,13 +147,13 @@ struct key_errors {
   mask small, far, flushed;
 };
 
-/// X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ.
+/// X_j = M⁺ − s_j + E_j + 2τ(1 + 2u) + ℓ_j, without κ_j + μ_j of ℓ_j.
 template <class R>
 constexpr R argument_of(rescale_terms const& terms, key_numbers<R> const& key, R const& E) noexcept {
   return rounded_up(terms.max_above - key.x_lower) + E + terms.X_extra;
 }
 
-/// Requires  rescales = R_j; X = X_j, and X_below bounds how far the argument may lie below 0
+/// Requires  rescales = R_j; X = argument_of, and X_below bounds how far the argument may lie below 0
 /// Ensures   W_j = C·e^{s_j}(1 + δ_j) + ζ_j with |ln(1 + δ_j)| ≤ z_j, and ζ_j = 0 unless the key is far; for a flushed
 ///           key W_j may also be 0, for a masked one anything below C·e^{s_j + z_j} + ω_W (Lemma 3)
 template <class R>
@@ -161,13 +161,15 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
                                            R const& rescales, R const& X, R const& X_below) noexcept {
   problem::kernel_model const& model = terms.model;
   key_errors<R> my{};
-  my.X = X;
   // Y_j = max(|s_j| + E_j + τ, |M⁺|, |M⁻|).
   my.Y = larger(key.score_upper + E + model.tau, R(terms.largest_max));
   my.reference_error = terms.reference_factor * my.Y;  // κ_j
+  R const mu = terms.z_per_Y * my.Y + terms.z_merge;   // μ_j
+  R const longer = terms.by_lse() ? my.reference_error + mu : R(0);
+  my.X = X + longer;
   // z_j = E_j + γ_{k_x}X_j + κ_j + ε̂ + R_jε̂_r + û_p + [flushes or k_x > 1]·(R + 1)k_x·ω + μ_j.
   my.z = (E + terms.gamma_x * my.X + my.reference_error + (rescales * terms.rescale_eps_hat + terms.eps_hat) +
-          terms.z_extra + (terms.z_per_Y * my.Y + terms.z_merge)) *
+          terms.z_extra + mu) *
          terms.slack;
   // Section 9: t_j². What underflows in a score is the same for many keys (σ that is read as 0), so it has a factor n.
   double const u = model.format.u;
@@ -183,7 +185,7 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
     my.t_squared = my.t_squared + cap_error * cap_error;
   }
   // Far: X̂_j = (1 + γ_{k_x})X_j + κ_j + [flushes or k_x > 1]·k_x·ω > far_P.
-  R const X_hat = X_below * (1 + terms.gamma_x) + my.reference_error + terms.lost_argument;
+  R const X_hat = (X_below + longer) * (1 + terms.gamma_x) + my.reference_error + terms.lost_argument;
   my.far = terms.far_limit < X_hat;
   // Flushed: X̂_j > x0, or s_j + E_j < M⁻ − Θ/64.
   my.flushed = either(model.x0 < X_hat, rounded_up(key.x_upper + E) < R(terms.max_below - model.format.h0_limit / 64));
@@ -203,7 +205,7 @@ constexpr key_errors<R> errors_of_argument(rescale_terms const& terms, key_numbe
   return my;
 }
 
-/// The same with X = X_j of a key (Lemma 3).
+/// The same of a key (Lemma 3).
 template <class R>
 constexpr key_errors<R> weight_errors(rescale_terms const& terms, key_numbers<R> const& key, R const& E,
                                       R const& rescales) noexcept {
@@ -274,7 +276,7 @@ constexpr R share_of(weight_terms const& terms, R const& weight_upper, R const& 
 
 // --- section 3, Dominance ---
 
-/// η_j: 1 on J = {j : g_j ≤ 0}, else min(1, exp(−g_j(1 − 2γ_{k_x}) + η⁺ + μ_j)) + ω_W/Λ, where
+/// η_j: 1 on J = {j : g_j ≤ 0}, else min(1, exp(−g_j(1 − 2γ_{k_x}) + η⁺ + ν_j)) + ω_W/Λ, where
 /// g_j = max_i (s_i − e_i) − (s_j + e_j), e_j = E_j + (1 + 2γ_{k_x})κ_j.
 /// Ensures   W_j/ΣW ≤ η_j (Clause D); dominant says whether j is in J
 template <class R>
@@ -286,7 +288,7 @@ constexpr R dominance(weight_terms const& terms, key_numbers<R> const& key, R co
   R exponent = -larger(gap, R(0)) * ((1 - 2 * terms.gamma_x) * (1 - 0x1p-50)) + terms.eta_extra;
   if (terms.by_lse())
     exponent = exponent +
-               (terms.z_per_Y * larger(key.score_upper + E + terms.model.tau, R(terms.largest_max)) + terms.z_merge);
+               (terms.nu_per_Y * larger(key.score_upper + E + terms.model.tau, R(terms.largest_max)) + terms.nu_merge);
   return select(dominant, R(1), smaller(R(1), exp_upper(exponent)) + terms.far_share());
 }
 

@@ -7,7 +7,7 @@ namespace attest::reference {
 /// 1: the theorem of attest 0.1. 2: of attest 0.2. 3: of attest 0.3, where no stored score may overflow to +∞. 4: sinks
 /// and dropout (T1, T3). 5: sinks that are a factor behind the keys (T2). 6: merges by a sigmoid (Lemma 8).
 /// 7: combinations of fields. 8: sharper by fields of its own, and what Coq found in Clause D and Corollaries W and L.
-/// 9: gradients: what overflows or underflows where it is stored, parts of each head.
+/// 9: merges by LSE for any error of the reference; gradients that overflow or underflow where they are stored.
 inline constexpr int theorem_revision = 9;
 
 }  // namespace attest::reference

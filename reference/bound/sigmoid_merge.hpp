@@ -9,10 +9,21 @@
 
 namespace attest::reference {
 
-/// Ξ_j = per_Y·Y_j + rest: by how much the computed LSE of one merge is off, beside ln(e^L + e^L_b) of what it merges.
-struct lse_of_merge {
+/// ξ_j = per_Y·Y_j + rest: by how much the computed LSE of a part is off. Or Ξ_j: by how much the LSE of one merge is
+/// off, beside ln(e^L + e^L_b) of what it merges.
+struct lse_error {
   double per_Y = 0, rest = 0;
 };
+
+/// γ_{k'}, k' = max(k_lse, 2).
+constexpr double rounded_lse(problem::kernel_model const& model) noexcept {
+  return gamma(model.k_lse < 2 ? 2 : model.k_lse, model.format.u);
+}
+/// ξ_j = γ_{k'}(Y_j + ℓ + κ_j) + ε_log(ℓ + κ_j) + ω_log (Lemma 4).
+constexpr lse_error error_of_divided_lse(problem::kernel_model const& model, double ell, double kappa_per_Y) noexcept {
+  double const rounded = rounded_lse(model), of_log = rounded + model.eps_log;
+  return {rounded + of_log * kappa_per_Y, of_log * ell + model.omega_log};
+}
 
 /// μ_σ: merges on a key's way, n − 1 at most where each of n parts is a key. (A merge with a part that saw nothing
 /// rounds nothing: σ is 0 or 1.)
@@ -47,14 +58,16 @@ constexpr bool sigmoids_are_sharp(problem::kernel_model const& model, double lar
   return model.eps / (1 - model.eps) + gamma(model.k_x, model.format.u) * largest_argument <= 0.0625;
 }
 
-/// Ξ_j = γ_{k_lse}(Y_j + ℓ) + γ_1 + 0.3γ_{k_x} + 0.55ε̂ + 0.73ε_log + e^−x0, and 2γ_{k_x+k_lse}(Y* + ℓ) more where the
-/// LSE may be L − log σ(L − L_b).
-constexpr lse_of_merge error_of_merged_lse(problem::kernel_model const& model, double ell, double widest_Y) noexcept {
+/// Ξ_j = γ_{k_lse}(Y_j + ℓ + κ_j) + γ_1 + 0.3γ_{k_x} + 0.55ε̂ + 0.73ε_log + e^−x0, and 2γ_{k_x+k_lse}·max_i (Y_i + ℓ +
+/// κ_i) more where the LSE may be L − log σ(L − L_b).
+constexpr lse_error error_of_merged_lse(problem::kernel_model const& model, double ell, double kappa_per_Y,
+                                        double widest_Y) noexcept {
   double const u = model.format.u, whole = gamma(model.k_lse, u);
   double rest = whole * ell + gamma(1, u) + 0.3 * gamma(model.k_x, u) + 0.55 * model.eps / (1 - model.eps) +
                 0.73 * model.eps_log + model.omega_log + lost_by_cutoff(model);
-  if (model.merge == problem::split_merge::logsigmoid) rest += gamma(model.k_x + model.k_lse, u) * 2 * (widest_Y + ell);
-  return {whole, rest * (1 + 0x1p-48)};
+  if (model.merge == problem::split_merge::logsigmoid)
+    rest += gamma(model.k_x + model.k_lse, u) * 2 * (widest_Y * (1 + kappa_per_Y) + ell);
+  return {whole * (1 + kappa_per_Y), rest * (1 + 0x1p-48)};
 }
 
 /// Γ_σ = w/(1 − w), w = μ_σ·[1.04(ε̂ + 0.28γ_{k_x}) + γ_{k_F+2} + e^−x0] + 1.04γ_{k_x}X⁺ + Ξ: what sigmoids, or an LSE

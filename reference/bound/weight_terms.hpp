@@ -11,10 +11,10 @@ struct rescale_terms : reference_terms {
   double R = 0;                                  ///< max_j R_j
   double theta = 0, least_sum = 0.5;             ///< θ; Λ
   double e_tau = 1, omega_w = 0, far_limit = 0;  ///< e^τ; ω_W; far_P
-  // ε̂; ε̂_r; ℓ; the constants of X_j, of X̂_j, of z_j and of μ_j; Ξ_j (Lemma 8).
+  // ε̂; ε̂_r; ℓ; the constants of X_j, of X̂_j, of z_j, of μ_j and of ν_j; ξ_j and Ξ_j (Lemmas 4 and 8).
   double eps_hat = 0, rescale_eps_hat = 0, ell = 0, X_extra = 0, lost_argument = 0, z_extra = 0, z_per_Y = 0,
-         z_merge = 0;
-  lse_of_merge sigmoid_lse{};
+         z_merge = 0, nu_per_Y = 0, nu_merge = 0;
+  lse_error part_lse{}, sigmoid_lse{};
 
   constexpr rescale_terms(reference_terms const& references, double largest_R) noexcept;
 
@@ -78,28 +78,32 @@ constexpr rescale_terms::rescale_terms(reference_terms const& references, double
     far_limit = smaller(far_limit, -log_upper(model.omega_p / model.u_p));
     omega_w = larger(omega_w, 2 * model.omega_p * largest_weight);
   }
-  // ε̂ ≤ ε/(1 − ε), ε̂_r likewise (E3); ℓ = ln n + 1 + τ + min(g⁺, Λ_x) (Lemma 4).
+  // ε̂ ≤ ε/(1 − ε), ε̂_r likewise (E3); ℓ = (1 + 2γ_{k_x})(ln n + τ) + 3/2 + max_{j∈L} κ_j (Lemma 4).
   eps_hat = sums_nothing() ? 0 : model.eps / (1 - model.eps) * (1 + 0x1p-50);
   rescale_eps_hat = sums_nothing() ? 0 : eps_of_rescales() / (1 - eps_of_rescales()) * (1 + 0x1p-50);
-  ell = by_lse() ? log_upper(n) + 1 + model.tau + g_plus : 0;
-  // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments).
+  if (by_lse())
+    ell = (1 + 2 * gamma_x) * (log_upper(n) + model.tau) + 1.5 + reference_factor * largest_Y * (1 + 0x1p-50);
+  // X_j = M⁺ − s_j + E_j + X_extra, X_extra = 2τ(1 + 2u) + ℓ (Lemma 3, Arguments), and κ_j + μ_j of merges by LSE.
   X_extra = 2 * model.tau * (1 + 2 * u) + ell;
   // z_extra = û_p + [flushes or k_x > 1]·(R + 1)k_x·ω (Lemma 3), û_p ≤ u_p/(1 − u_p) (E3).
   lost_argument = model.flushes || model.k_x > 1 ? model.k_x * f.omega : 0;
   z_extra = (model.p_shared ? model.u_p / (1 - model.u_p) * (1 + 0x1p-50) : 0) + (R + 1) * lost_argument;
-  // μ_j = z_per_Y·Y_j + z_merge = μ·[γ_{k'}(Y_j + ℓ) + γ_{k_lse − 1}·Y_j + ε_log·ℓ + ω_log + ε̂], k' = max(k_lse, 2)
-  // (Lemma 4).
+  // μ_j = z_per_Y·Y_j + z_merge = μ·[ξ_j + ε̂]/(1 − μγ_{k'}) (Lemma 4).
   if (by_lse()) {
-    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, u);
+    part_lse = error_of_divided_lse(model, ell, reference_factor);
     double levels = model.merge_levels;
     if (by_sigmoid()) levels = model.parts_are_keys ? 0 : 1;  // the LSE of a part; ξ of the merges is added below
-    z_per_Y = levels * (rounded + gamma(model.k_lse - 1, u));
-    z_merge = levels * (rounded * ell + model.eps_log * ell + model.omega_log + eps_hat);
+    else levels = gamma(levels, rounded_lse(model)) / rounded_lse(model);
+    z_per_Y = levels * part_lse.per_Y;
+    z_merge = levels * (part_lse.rest + eps_hat);
     if (by_sigmoid()) {
-      sigmoid_lse = error_of_merged_lse(model, ell, widest_Y);
+      sigmoid_lse = error_of_merged_lse(model, ell, reference_factor, widest_Y);
       double const before = larger(0, sigmoids_on_way(model, n) - 1);
       z_per_Y += before * sigmoid_lse.per_Y, z_merge += before * sigmoid_lse.rest;
     }
+    // ν_j = nu_per_Y·Y_j + nu_merge = μ_j + γ_{k_x}(κ_j + μ_j) (Clause D).
+    nu_per_Y = (1 + gamma_x) * z_per_Y + gamma_x * reference_factor;
+    nu_merge = (1 + gamma_x) * z_merge;
   }
 }
 
@@ -130,9 +134,9 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
                             sink_slack;
   e_above = max_above < 1 ? 1 / (1 - max_above) : infinity;  // e^{M⁺ − m} of Ω_O (E3)
 
-  // η⁺ = 2γ_{k_x}(2τ + ℓ) + 2(ε̂ + Rε̂_r) + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} μ_i (Clause D).
-  double const merge_error = z_per_Y * largest_Y + z_merge;
-  eta_extra = 2 * gamma_x * (2 * model.tau + ell) + 2 * (eps_hat + R * rescale_eps_hat) + 2 * z_extra + merge_error;
+  // η⁺ = 2γ_{k_x}(2τ + ℓ) + 2(ε̂ + Rε̂_r) + 2û_p + 2[…](R + 1)k_x·ω + max_{i∈L} ν_i (Clause D).
+  double const merge_error = z_per_Y * largest_Y + z_merge, largest_nu = nu_per_Y * largest_Y + nu_merge;
+  eta_extra = 2 * gamma_x * (2 * model.tau + ell) + 2 * (eps_hat + R * rescale_eps_hat) + 2 * z_extra + largest_nu;
 
   // H4: Rε_r + 2(2max(h, h_L) + R + S + ϱ + 8)u ≤ 1/4; k_pre + 2k_F ≤ 15; ε ≤ 1/8 where c_m ≥ 1; n_far·ω_W/Λ ≤ 1/2;
   // max_{j∈L} μ_j ≤ 1/2, μ'·u_state ≤ 1/2. H0: n·e^{τ + g⁺} < Θ, stored scores and weights below the limits of their
@@ -149,9 +153,9 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
   if (weighs_again() && (by_sigmoid() || (states > 0 && model.state_limit < infinity))) may_be_judged = false;
   if (by_sigmoid() && !(mixed < infinity && sigmoids_are_sharp(model, largest_argument()))) may_be_judged = false;
   may_be_sharpest = n_far == 0 && found.largest_T <= D_lower * 0.5;  // E6
-  // Corollary W: e^{η⁺ + 2θ + max μ_i} + ω_W/Λ, of no use where A^T is the smallest entry.
+  // Corollary W: e^{η⁺ + 2θ + max_{i∈L} ν_i} + ω_W/Λ, of no use where A^T is the smallest entry.
   off_sum = larger(one_minus_D, smaller(1, sum_U + n_far * far_share()));
-  if (!may_be_sharpest) again = (exp_upper(eta_extra + 2 * theta + merge_error) + far_share()) * (1 + 0x1p-50);
+  if (!may_be_sharpest) again = (exp_upper(eta_extra + 2 * theta + largest_nu) + far_share()) * (1 + 0x1p-50);
 
   // Section 3, Sums, lse_normalised (Lemma 4): ξ = μ·[ε + k_x·min(K, X⁺)·u + γ_{min(S,n)−1} + ξ_L + min(S, n)·e^{−x0}],
   // Γ_C = ξ/(1 − ξ); Γ_F = 0. Else Γ_F = γ_{k_F}.
@@ -163,9 +167,8 @@ constexpr weight_terms::weight_terms(rescale_terms const& rescales, Sums const& 
     double const levels = model.merge_levels;
     combine_error =
         levels * (model.eps + model.k_x * smaller(largest_argument(), found.largest_near_X) * f.u) * (1 + 0x1p-50);
-    double const rounded = gamma(model.k_lse < 2 ? 2 : model.k_lse, f.u);
     double const lse_errors =
-        z_per_Y * largest_Y + levels * ((rounded + model.eps_log) * ell + model.omega_log);  // μ·ξ_L
+        levels * (part_lse.per_Y * largest_Y + part_lse.rest + rounded_lse(model) * merge_error);  // μ·ξ_L
     double const parts = smaller(S, n), cut = parts * lost_by_cutoff(model);
     double const xi = combine_error + levels * (gamma(parts - 1, f.u) + cut) + lse_errors;
     gamma_C = xi < 1 ? xi / (1 - xi) * (1 + 0x1p-50) : infinity;

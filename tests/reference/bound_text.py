@@ -218,7 +218,8 @@ class evaluation:
             self.eps_hat = self.eps_r_hat = ZERO
         self.ell = ZERO
         if self.by_lse:
-            self.ell = self.ln(Decimal(self.n)) + 1 + tau + min(self.g_plus, self.limit)
+            kappa_L = max(key.kappa for key in self.keys if key.in_L)
+            self.ell = (1 + 2 * gamma_x) * (self.ln(Decimal(self.n)) + tau) + Decimal("1.5") + kappa_L
         ell, k_lse = self.ell, m["k_lse"]
         self.lost_argument = k_x * omega if m["flushes"] or k_x > 1 else ZERO
         self.underflow = (self.R + 1) * self.lost_argument
@@ -229,15 +230,16 @@ class evaluation:
         theta_limit = m["format.h0_limit"]
         lost = TWO**-1073 if self.widened else ZERO            # E1: 2^-1074, in two roundings
         for key in self.keys:
-            key.X = self.up(self.above(self.max_above - key.xl) + key.E + 2 * tau * (1 + 2 * u) + ell)
+            key.xi = key.mu = key.ell = ZERO
+            if self.by_lse:
+                key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell + key.kappa)
+                key.xi += m["eps_log"] * (ell + key.kappa) + m["omega_log"]
+                key.mu = mu_of(self, key)
+                key.ell = ell + key.kappa + key.mu
+            key.X = self.up(self.above(self.max_above - key.xl) + key.E + 2 * tau * (1 + 2 * u) + key.ell)
             below = key.X                                      # how far an argument may lie below 0
             if key.is_sink:
-                key.X = max(key.X, self.up(self.above(self.sink_above + 2 * tau * (1 + 2 * u) + ell)))
-            key.xi = key.mu = ZERO
-            if self.by_lse:
-                key.xi = gamma(max(k_lse, 2), u) * (key.Y + ell) + gamma(k_lse - 1, u) * key.Y
-                key.xi += m["eps_log"] * ell + m["omega_log"]
-                key.mu = mu_of(self, key)
+                key.X = max(key.X, self.up(self.above(self.sink_above + 2 * tau * (1 + 2 * u) + key.ell)))
             key.z = self.up(key.E + gamma_x * key.X + key.kappa + self.eps_hat + key.R * self.eps_r_hat
                             + self.u_shared + self.underflow + key.mu)
             reach = self.up((1 + gamma_x) * below + key.kappa + self.lost_argument)
@@ -272,9 +274,12 @@ class evaluation:
     def dominance(self):
         tau, gamma_x = self.m["tau"], self.gamma_x
         self.mu_of_L = max(key.mu for key in self.keys if key.in_L)
+        for key in self.keys:
+            key.merges = key.mu + gamma_x * (key.kappa + key.mu) if self.by_lse else ZERO
+        self.merges_of_L = max(key.merges for key in self.keys if key.in_L)
         of_exp = self.eps_hat + self.R * self.eps_r_hat
         self.eta_plus = self.up(2 * gamma_x * (2 * tau + self.ell) + 2 * of_exp + 2 * self.u_shared
-                                + 2 * self.underflow + self.mu_of_L)
+                                + 2 * self.underflow + self.merges_of_L)
         for key in self.keys:
             key.e = self.above(key.E + (1 + 2 * gamma_x) * key.kappa)
         top = max(self.below(key.xl - key.e) for key in self.keys)
@@ -283,7 +288,7 @@ class evaluation:
             key.dominant = gap <= 0
             key.eta = ONE
             if not key.dominant:
-                exponent = self.above(-gap * (1 - 2 * gamma_x) * (2 - self.slack) + self.eta_plus + key.mu)
+                exponent = self.above(-gap * (1 - 2 * gamma_x) * (2 - self.slack) + self.eta_plus + key.merges)
                 key.eta = self.up(min(ONE, self.exp(exponent)) + self.far_share)
 
     # Section 3, Sums.

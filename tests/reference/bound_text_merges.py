@@ -27,14 +27,15 @@ def relative_of_exp(e):
     return gamma(e.m["k_x"], e.u), eps / (1 - eps) if e.stated else -log1p(-eps)
 
 
-def xi_of_merge(e, Y):
-    """Xi_j of a key with Y_j = Y."""
+def xi_of_merge(e, key):
+    """Xi_j"""
     m, u = e.m, e.u
     gamma_x, eps_hat = relative_of_exp(e)
-    xi = gamma(m["k_lse"], u) * (Y + e.ell) + gamma(1, u) + Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
+    xi = gamma(m["k_lse"], u) * (key.Y + e.ell + key.kappa) + gamma(1, u)
+    xi += Decimal("0.3") * gamma_x + Decimal("0.55") * eps_hat
     xi += Decimal("0.73") * m["eps_log"] + m["omega_log"] + cut(e)
     if m["merge"] == "logsigmoid":
-        xi += gamma(m["k_x"] + m["k_lse"], u) * 2 * (max(key.Y for key in e.keys) + e.ell)
+        xi += gamma(m["k_x"] + m["k_lse"], u) * 2 * max(one.Y + e.ell + one.kappa for one in e.keys)
     return e.up(xi)
 
 
@@ -43,9 +44,10 @@ def mu_of(e, key):
     if not e.by_lse:
         return ZERO
     if not e.by_sigmoid:
-        return e.mu * e.up(key.xi + e.eps_hat)
+        rest = 1 - e.mu * gamma(max(e.m["k_lse"], 2), e.u)
+        return e.mu * e.up(key.xi + e.eps_hat) / rest if rest > 0 else INF
     own = ZERO if e.m["parts_are_keys"] else e.up(key.xi + e.eps_hat)
-    return own + max(0, sigmoids(e) - 1) * xi_of_merge(e, key.Y)
+    return own + max(0, sigmoids(e) - 1) * xi_of_merge(e, key)
 
 
 def sigma(e):
@@ -71,7 +73,7 @@ def weights(e):
     gamma_x, eps_hat = relative_of_exp(e)
     one = Decimal("1.04") * (eps_hat + Decimal("0.28") * gamma_x) + gamma(m["k_f"] + 2, u) + cut(e)
     X_plus = max((key.X for key in e.keys if not key.far), default=ZERO)
-    xi = max(xi_of_merge(e, key.Y) for key in e.keys if key.in_L)
+    xi = max(xi_of_merge(e, key) for key in e.keys if key.in_L)
     xi += gamma(m["c_m"], u) * (1 + e.gamma_x) * e.ell
     w = e.up(sigmoids(e) * one + Decimal("1.04") * gamma_x * X_plus + xi)
     return INF if w > HALF else e.up(w / (1 - w)), e.up(2 * sigmoids(e) * e.omega)
@@ -90,7 +92,7 @@ def without_division(e, mu):
     K = m["format.far"] + e.ln(1 / u) + 2
     X_plus = max((key.X for key in e.keys if not key.far), default=ZERO)
     combine = m["eps"] + m["k_x"] * min(K, X_plus) * u
-    xi_L = max(key.xi for key in e.keys if key.in_L)
+    xi_L = max(key.xi + gamma(max(m["k_lse"], 2), u) * key.mu for key in e.keys if key.in_L)
     xi = mu * e.up(combine + gamma(parts - 1, u) + xi_L + parts * cut(e))
     return e.up(Decimal("1.01") * mu * combine), e.up(xi / (1 - xi)) if xi < 1 else INF
 

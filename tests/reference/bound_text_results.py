@@ -59,7 +59,7 @@ class results(evaluation):
                                     + self.above(kappa_star) + self.n * self.far_share + self.sink_slack)
         least = min(self.log_theorem, self.log_hull) + self.up(self.gamma_L / (1 - self.gamma_L))
         if self.by_sigmoid:
-            result = (1 + u) * least + max(xi_of_merge(self, key.Y) for key in self.keys if key.in_L)
+            result = (1 + u) * least + max(xi_of_merge(self, key) for key in self.keys if key.in_L)
         else:
             rounded = gamma(m["k_lse"], u)
             argument = f["lse_above_max"] + offset + tau + least + self.sink_above
@@ -240,7 +240,7 @@ class results(evaluation):
         by = smaller_entry(by_theorem, min(ONE, by_clause))
         sharp = by == THEOREM or self.widened and by == EITHER
         if second_pass and not sharp and key.eta >= 1:
-            A = self.up(self.exp(self.eta_plus + 2 * self.theta + self.mu_of_L) + self.far_share)
+            A = self.up(self.exp(self.eta_plus + 2 * self.theta + self.merges_of_L) + self.far_share)
         A += times(pi + A, self.chi)
         bound = A + (pi + A) * (self.gamma_L + self.gamma_W) / (1 - self.gamma_L) + 2 * omega + self.alpha_W
         if second_pass and sharp:
