@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 theorem_lse rounding formula_parts.
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 theorem_lse merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_sums.
 
 Print Assumptions inequality_1.
@@ -56,6 +56,8 @@ Print Assumptions lemma_4_xi.
 Print Assumptions lemma_4.
 Print Assumptions lemma_4_arguments.
 Print Assumptions merged_sums.
+Print Assumptions merges_are_sized.
+Print Assumptions sizes_of_parts_suffice.
 Print Assumptions theorem_O_lse.
 Print Assumptions one_sigmoid.
 Print Assumptions mixed_by_sigmoid.
