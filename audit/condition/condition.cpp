@@ -120,9 +120,9 @@ std::vector<call_form> smaller_forms(call_form const& form, call_domain const& d
   return forms;
 }
 
-/// Makes `failing` a form that is wrong by itself, with values that show it well.
-/// Ensures   false where it is right with all values
-bool find_wrong_alone(call_form& failing, questioner& to) {
+/// Makes `failing` a form that is wrong by itself, with values that show it well, the special ones last.
+/// Ensures   false where it is right with all of them
+bool find_wrong_alone(call_form& failing, questioner& to, std::span<value_form const> special) {
   using enum value_form;
   constexpr double clear = 16;  // so many bounds: half the keys or twice the heads do not hide it
   value_form const given = failing.values;
@@ -147,7 +147,7 @@ bool find_wrong_alone(call_form& failing, questioner& to) {
     to.ask_with(std::move(values), usual);
     return true;
   }
-  for (value_form const values : {nan_value, weightless_nan, far_block})
+  for (value_form const values : special)
     if (wrong_with(values) > 0) return true;
   failing.values = given;
   return false;
@@ -156,7 +156,8 @@ bool find_wrong_alone(call_form& failing, questioner& to) {
 /// The condition that the questions settle. Returns nothing if they leave it open. `by_chance`: the same question had
 /// two answers.
 std::optional<condition> settled(call_form failing, std::span<judged_form const> earlier, questioner& to,
-                                 std::int64_t element_bytes, call_domain const& domain, bool& by_chance) {
+                                 std::int64_t element_bytes, call_domain const& domain,
+                                 std::span<value_form const> special, bool& by_chance) {
   bool wrong_alone = false;
   if (call_form plain = failing; plain.values = value_form::gaussian, to.once(plain).is == answer::refused) {
     int tried = 0;
@@ -164,13 +165,13 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
       smaller.values = value_form::gaussian;
       if (to.once(smaller).is == answer::refused) continue;
       if (++tried > most_smaller) break;
-      if (find_wrong_alone(smaller, to)) {
+      if (find_wrong_alone(smaller, to, special)) {
         failing = smaller, wrong_alone = true;
         break;
       }
     }
   } else {
-    wrong_alone = find_wrong_alone(failing, to);
+    wrong_alone = find_wrong_alone(failing, to, special);
   }
   if (!wrong_alone) {
     std::vector<call_form> before;
@@ -201,12 +202,13 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
 }  // namespace
 
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
-                                        asker const& ask, std::int64_t element_bytes, call_domain const& domain) {
+                                        asker const& ask, std::int64_t element_bytes, call_domain const& domain,
+                                        std::span<value_form const> special) {
   questioner to(ask);
   bool by_chance = false;
   std::optional<condition> found;
   try {
-    found = settled(failing, earlier, to, element_bytes, domain, by_chance);
+    found = settled(failing, earlier, to, element_bytes, domain, special, by_chance);
   } catch (no_time_left const&) {}
   if (!found && !by_chance) {
     std::vector<judged_form> asked(earlier.begin(), earlier.end());

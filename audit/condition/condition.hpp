@@ -16,12 +16,14 @@ namespace attest::audit {
 /// questions do not settle it, the sentence is an observation over the calls that were judged ("every failing input has
 /// …; no passing input has"). A conjunction has at most three clauses, since longer ones are not read, and the search
 /// met no wrong answer outside it. `element_bytes` is the size of an element of the kernel's type. Forms outside the
-/// domain are refused: what all of its forms have is no part of the condition.
+/// domain are refused: what all of its forms have is no part of the condition. `special`: the special values that the
+/// failing call may have; the kernel may be wrong with others as well, which would say nothing of this call.
 /// Ensures   returns nothing if no conjunction fits, if the form fails by chance, or if time ended before one was seen
 /// Cost      usually 30 to 90 questions, up to three times as many where an error is seen with some values only; ends
 /// when `ask` returns nothing
 std::optional<condition> find_condition(call_form const& failing, std::span<judged_form const> earlier,
                                         asker const& ask, std::int64_t element_bytes = 4,
-                                        call_domain const& domain = {});
+                                        call_domain const& domain = {},
+                                        std::span<value_form const> special = special_values);
 
 }  // namespace attest::audit

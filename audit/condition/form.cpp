@@ -1,7 +1,10 @@
 #include "audit/condition/form.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "audit/tensors/elements.hpp"
 
 namespace attest::audit {
 namespace {
@@ -63,6 +66,15 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   if (form->options.has(feature::window)) form->length = left + 1;
   if (form->options.has(feature::symmetric_window)) form->length = std::max<std::int64_t>(left, 1);
   return form;
+}
+
+std::vector<value_form> special_values_of(problem_draft const& draft) {
+  std::vector<value_form> values(special_values.begin(), special_values.end());
+  bool has_nan = false;
+  for (std::size_t at = 0, all = draft.v.spanned_elements(); at < all && !has_nan; ++at)
+    has_nan = std::isnan(load(draft.v, at));
+  if (!has_nan) std::erase_if(values, [](value_form of) { return of != value_form::far_block; });
+  return values;
 }
 
 std::vector<call_form> forms_before(audit_case const& of, std::size_t at) {

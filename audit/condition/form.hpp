@@ -4,12 +4,16 @@
 #include <optional>
 
 #include "audit/cases/case.hpp"
+#include "audit/condition/question.hpp"
 
 namespace attest::audit {
 
 /// The form of call `at` of a case: form_of, and its threads, memory, shape and bytes of the mask, window and softcap.
 /// Of a backward pass, the form of its call of attention. Nothing if the problem has not rank 4.
 std::optional<call_form> form_asked(audit_case const& of, std::size_t at);
+
+/// The special values that a call may have: a NaN only where its V holds one.
+std::vector<value_form> special_values_of(problem_draft const& draft);
 
 /// The forms of the calls that a run of the case makes before call `at`, in their order.
 std::vector<call_form> forms_before(audit_case const& of, std::size_t at);

@@ -1,6 +1,7 @@
 // What the search for a condition asks, and what it is answered.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -27,6 +28,9 @@ struct given_answer {
   std::int64_t first_wrong = 0;
   double bounds = std::numeric_limits<double>::infinity();  ///< of a wrong answer: its largest error
 };
+
+/// The values that are asked where usual ones show nothing.
+inline constexpr std::array special_values{value_form::nan_value, value_form::weightless_nan, value_form::far_block};
 
 /// Nothing where no time is left.
 using asker = std::function<std::optional<given_answer>(question const&)>;

@@ -48,7 +48,8 @@ void audit_session::name_conditions() {
     auto const form = form_asked(*failing, found.what.call);
     if (!form) continue;
     ++named;
-    bool const is_pass = failing->call(found.what.call).draft().d_out.has_value();
+    problem_draft const& call = failing->call(found.what.call).draft();
+    bool const is_pass = call.d_out.has_value();
     std::vector<judged_form> const &asked = is_pass ? judged_passes_ : judged_,
                                    &others = is_pass ? judged_ : judged_passes_;
     std::vector<judged_form> earlier = asked;
@@ -57,7 +58,8 @@ void audit_session::name_conditions() {
     auto const where = find_condition(
         *form, earlier,
         ask_kernel(options_, until, row, pool_.limits().domain, is_pass ? asked_pass::backward : asked_pass::forward),
-        static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain);
+        static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain,
+        special_values_of(call));
     if (!where || (where->holds && !where->holds(*form))) continue;
     found.condition = is_pass ? of_gradients(where->sentence) : where->sentence;
     bool const of_all =

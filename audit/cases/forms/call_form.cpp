@@ -71,9 +71,9 @@ std::string_view name_of(value_form form) noexcept {
     case value_form::digits: return "digits";
     case value_form::pointed: return "pointed";
     case value_form::edge_digits: return "edge-digits";
-    case value_form::nan_value: return "NaN";
-    case value_form::weightless_nan: return "weightless-NaN";
-    case value_form::far_block: return "far-block";
+    case value_form::nan_value: return "NaN-in-V";
+    case value_form::weightless_nan: return "NaN-in-V-of-weight-0";
+    case value_form::far_block: return "scores-24-apart";
   }
   return "";
 }

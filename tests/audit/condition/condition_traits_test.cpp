@@ -1,4 +1,5 @@
 // Conditions on masks, windows, caps, memory and earlier calls are named: kernels that are wrong under a known one.
+#include <array>
 #include <cmath>
 #include <functional>
 #include <optional>
@@ -9,6 +10,7 @@
 #include "audit/condition/clause.hpp"
 #include "audit/condition/condition.hpp"
 #include "audit/condition/form.hpp"
+#include "audit/tensors/elements.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
@@ -185,6 +187,15 @@ TEST_CASE("an error that some values hardly show is asked with those that show i
   }
 }
 
+TEST_CASE("values that the failing call does not have are no part of its condition", "[unit]") {
+  using enum value_form;
+  // It is wrong where scores are far below 0, which no form of values has, and with a NaN that this call does not have.
+  predicate const wrong = [](call_form const& f) { return f.values == weightless_nan && f.size.m > 1; };
+  call_form const failing = form_of_sizes({1, 1, 1, 8, 8, 8, 8});
+  CHECK(sentence(find_condition(failing, {}, asker_of(wrong), 4, {}, std::array{far_block})) == "none");
+  CHECK(sentence(find_condition(failing, {}, asker_of(wrong))) == "wrong where NaN-in-V-of-weight-0 values and m > 1");
+}
+
 TEST_CASE("a form that is too large is asked in a smaller one", "[unit]") {
   auto const found =
       find_condition(form_of_sizes({2, 32, 8, 4096, 4096, 128, 128}, {causal}), {}, [](question const& asked) {
@@ -219,6 +230,14 @@ TEST_CASE("two calls that compare are named by how they compare", "[unit]") {
     });
     CHECK(sentence(found) == one.sentence);
   }
+}
+
+TEST_CASE("a call may have the special values with a NaN only if its V holds one", "[unit]") {
+  random_stream random(1, "special");
+  problem_draft draft = draft_of(form_of_sizes({1, 2, 2, 5, 9, 8, 8}), problem::element_type::f32, random);
+  CHECK(special_values_of(draft) == std::vector{value_form::far_block});
+  store(draft.v, 11, std::nan(""));
+  CHECK(special_values_of(draft) == std::vector(special_values.begin(), special_values.end()));
 }
 
 TEST_CASE("the form of an asked call keeps its memory, mask, window, cap and diagonal", "[unit]") {
