@@ -18,6 +18,7 @@ std::vector<call_form> variety() {
       {{1, 8, 2, 90, 21, 96, 96}, {causal, feature::scale}, 0, value_form::gaussian, 16, {}},
       {{1, 1, 1, 33, 33, 64, 64}, {}, 0, value_form::pointed, 0, {}},
       {{1, 1, 1, 4, 1, 8, 8}, {}, 0, value_form::gaussian, 0, {}},
+      {{1, 1, 1, 64, 128, 64, 64}, {}, 0, value_form::gaussian, 0, {}},  // whole blocks
   };
 }
 

@@ -196,6 +196,17 @@ TEST_CASE("values that the failing call does not have are no part of its conditi
   CHECK(sentence(find_condition(failing, {}, asker_of(wrong))) == "wrong where NaN-in-V-of-weight-0 values and m > 1");
 }
 
+TEST_CASE("lengths that whole blocks divide are asked, however small the failing call", "[unit]") {
+  // The last tile is not masked, which a causal edge hides.
+  predicate const tail = [](call_form const& f) {
+    return f.size.m % 32 != 0 && !f.options.has(causal) && !f.options.has(causal_top_left);
+  };
+  judged_form const right{form_of_sizes({1, 2, 2, 9, 9, 8, 8}, {causal_top_left}), false};
+  for (std::int64_t const m : {1, 5, 24, 70})
+    CHECK(sentence(find_condition(form_of_sizes({2, 4, 4, 24, m, 16, 16}), {&right, 1}, asker_of(tail))) ==
+          "wrong where m is not a multiple of 32 and no causal and no causal-top-left");
+}
+
 TEST_CASE("a form that is too large is asked in a smaller one", "[unit]") {
   auto const found =
       find_condition(form_of_sizes({2, 32, 8, 4096, 4096, 128, 128}, {causal}), {}, [](question const& asked) {
