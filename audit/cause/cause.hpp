@@ -14,7 +14,7 @@ struct named_mistake {
   /// Of the inputs that pass and that the mistake would change: how many were tried, and how many are answered rightly
   /// all the same, so that the mistake is not made there.
   std::int64_t tried_passing = 0, contradicted = 0;
-  std::vector<std::string> accepted = {};  ///< of a convention: what --accept takes, and then it is no mistake
+  std::vector<std::string> accepted = {};  ///< what --accept takes, and then it is no mistake
 };
 
 /// What explains the failing inputs that were tried, all of them: one mistake, or the smallest set of them. If only one

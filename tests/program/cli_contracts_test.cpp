@@ -70,15 +70,21 @@ TEST_CASE("a report whose failures are one convention ends with the words that a
 }
 
 TEST_CASE("an audit takes the convention that its report names", "[unit]") {
-  std::string const audit =
-      "audit --quick --draws 0 --seed 1 --only empty-rows --findings ''" + kernel("nan_empty_row");
-  json const found = report(audit);
-  REQUIRE(found["verdict"] == "refuted");
-  INFO(found["cause"].dump(1));
-  REQUIRE(found["cause"]["accept"].size() == 1);
-  std::string const word = found["cause"]["accept"][0];
-  CHECK(word == "empty_row=nan");
-  CHECK(report(audit + " --accept " + word)["verdict"] == "certified");
+  struct named {
+    std::string kernel, check, convention;
+  };
+  for (auto const& [wrong, check, convention] :
+       {named{kernel("nan_empty_row"), "empty-rows", "empty_row=nan"},
+        named{zoo_kernel("zero_times_masked_value"), "poison", "masked_values=must_be_finite"}}) {
+    std::string const audit = "audit --quick --draws 0 --seed 1 --findings '' --only " + check + wrong;
+    json const found = report(audit);
+    REQUIRE(found["verdict"] == "refuted");
+    INFO(found["cause"].dump(1));
+    REQUIRE(found["cause"]["accept"].size() == 1);
+    std::string const word = found["cause"]["accept"][0];
+    CHECK(word == convention);
+    CHECK(report(audit + " --accept " + word)["verdict"] == "certified");
+  }
 }
 
 TEST_CASE("what is no convention is named, with what there is", "[unit]") {

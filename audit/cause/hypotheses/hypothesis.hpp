@@ -70,7 +70,7 @@ struct hypothesis {
   double threshold = 0;
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
-  std::vector<std::string> accepted{};  ///< of a convention: the words of --accept that make it no mistake
+  std::vector<std::string> accepted{};  ///< the words of --accept that make it no mistake, if there are any
   bool of_gradients = false;            ///< a mistake of the backward pass alone
   /// Does a kernel with this mistake read past an input in this call? Then the call may end there.
   std::function<bool(answered_call const&)> reads_outside{};

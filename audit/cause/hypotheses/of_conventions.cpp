@@ -64,7 +64,7 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
       [](conventions& c) { c.empty_row = row::nan_unless_no_keys; });
   add("empty-row-unmasked", "a query that sees no key sees every key (the convention empty_row: unmasked)",
       [](conventions& c) { c.empty_row = row::unmasked; });
-  add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: zero)",
+  add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: 0)",
       [](conventions& c) { c.empty_lse = conventions::log::zero; });
   add("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
       [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });

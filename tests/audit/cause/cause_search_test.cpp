@@ -51,6 +51,21 @@ known_answers answers_of(std::string_view specimen, std::vector<std::string> con
       *audit::find_contract(found->contract), checks);
 }
 
+TEST_CASE("a convention is named in the words of --accept", "[unit]") {
+  constexpr std::string_view begin = "(the convention ";
+  int named = 0;
+  for (audit::hypothesis const& each : audit::hypotheses()) {
+    auto const at = each.sentence.find(begin);
+    if (at == std::string::npos) continue;
+    std::string words = each.sentence.substr(at + begin.size());
+    words.erase(words.find(')'));
+    words.replace(words.find(": "), 2, "=");
+    CHECK(each.accepted == std::vector{words});
+    ++named;
+  }
+  CHECK(named > 10);
+}
+
 audit::named_cause cause_of(known_answers const& known) {
   auto const found =
       audit::find_cause({.failing = known.failing,
