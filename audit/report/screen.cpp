@@ -13,6 +13,7 @@
 #include "audit/report/cause_words.hpp"
 #include "audit/report/coverage/coverage_words.hpp"
 #include "audit/report/text.hpp"
+#include "audit/report/verdict.hpp"
 #include "audit/report/verdict_facts.hpp"
 #include "audit/report/version.hpp"
 #include "audit/support/printable.hpp"
@@ -28,6 +29,9 @@ std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
+
+/// A command is of no use in part.
+constexpr std::size_t lines_of_command = 8;
 
 /// Rows of a label and a text, which goes on under itself.
 class label_rows {
@@ -143,8 +147,8 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
     rows.add(is_small ? "smallest call" : "call",
              sizes_words(first->smallest_sizes()) + (is_saved ? values_words(first->shrunk->inputs) : ""), 4);
     rows.add("", what.sentence, 4);
-    rows.add("again", first->reproducer, 5);
-    if (is_saved) rows.add("in detail", first->shrunk->explain, 5);
+    rows.add("again", first->reproducer, lines_of_command);
+    if (is_saved) rows.add("in detail", first->shrunk->explain, lines_of_command);
     if (is_saved && first->shrunk->explain.empty() && !first->shrunk->file.empty() &&
         first->reproducer.find(first->shrunk->file) == std::string::npos)
       rows.add("", "the call is in " + first->shrunk->file);
@@ -155,9 +159,8 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
 
 void add_certificate(report const& of, verdict_facts const& facts, label_rows& rows) {
   std::string const on = facts.domain.empty() ? "" : "on its domain; ";
-  rows.add_verdict(of.verdict,
-                   fmt::format("{}{} of {}; the worst error is {} of its bound", on, plural(facts.judged, "element"),
-                               plural(facts.answered, "input"), in_bounds(facts.max_error_in_bounds)));
+  rows.add_verdict(of.verdict, fmt::format("{}{} of {}{}", on, plural(facts.judged, "element"),
+                                           plural(facts.answered, "input"), worst_error_words(facts)));
   for (observation const& said : of.observations)
     if (said.kind == kind_slow) rows.add("", said.sentence, 4);
   if (facts.waived > 0)
@@ -197,8 +200,10 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
   rows.add("takes", takes_words(facts));
   std::vector<std::string_view> refused;
   for (feature const one : facts.covered.refused_alone()) refused.push_back(row_of(one).name);
-  for (std::string const& output : facts.not_returned) refused.push_back(output);
+  if (!kernel_report.recorded)
+    for (std::string const& output : facts.not_returned) refused.push_back(output);
   rows.add("not supported", fmt::format("{}", fmt::join(refused, ", ")));
+  if (kernel_report.recorded) rows.add("not recorded", fmt::format("{}", fmt::join(facts.not_returned, ", ")));
   rows.add("not asked", not_asked_words(kernel_report));
   for (observation const& said : kernel_report.observations)
     if (said.kind == kind_baseline) rows.add("baseline", said.sentence);

@@ -63,11 +63,11 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
   switch (facts.verdict) {
     case verdict::certified:
       return fmt::format(
-          "CERTIFIED{}{}: all {} judged elements of {} inputs{} are within the bound of {}{}; the worst error is {} of "
-          "its bound.{} Nothing is claimed for other inputs{}{}.",
+          "CERTIFIED{}{}: all {} judged elements of {} inputs{} are within the bound of {}{}{}.{} "
+          "Nothing is claimed for other inputs{}{}.",
           on_domain(facts), but_waived(facts), grouped(facts.judged), grouped(facts.answered),
           facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
-          facts.findings == 0 ? "" : ", the waived ones apart", in_bounds(facts.max_error_in_bounds), left_over(facts),
+          facts.findings == 0 ? "" : ", the waived ones apart", worst_error_words(facts), left_over(facts),
           facts.inputs > facts.answered
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
               : "",
@@ -162,6 +162,11 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
 }
 
 }  // namespace
+
+std::string worst_error_words(verdict_facts const& facts) {
+  if (facts.max_error_in_bounds > 1) return "";
+  return fmt::format("; the worst error is {} of its bound", in_bounds(facts.max_error_in_bounds));
+}
 
 stated_verdict say(verdict_facts const& facts) {
   stated_verdict stated{sentence_of(facts), notes_of(facts), verdict_json(facts)};

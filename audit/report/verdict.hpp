@@ -19,6 +19,9 @@ struct stated_verdict {
 };
 stated_verdict say(verdict_facts const& facts);
 
+/// "; the worst error is 0.25 of its bound". Nothing if a waived finding has the worst error.
+std::string worst_error_words(verdict_facts const& facts);
+
 /// "f32 (revision 2)"; without a revision the name alone.
 std::string contract_words(std::string const& contract, std::optional<int> revision);
 

@@ -9,6 +9,7 @@
 
 #include "audit/contract/contract.hpp"
 #include "audit/report/builder.hpp"
+#include "audit/report/verdict.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
@@ -106,6 +107,16 @@ TEST_CASE("a refutation names one call, its fault and the command that asks it a
   CHECK_THAT(as_screen(small, {}), Contains("\ncall           b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n"));
 }
 
+TEST_CASE("a command is whole, since a part of it is of no use", "[unit]") {
+  report of = refuted_report();
+  std::string& command = of.findings.front().reproducer;
+  for (int path = 0; path < 8; ++path) command += " --allow read:/usr/lib/of/some/interpreter/" + std::to_string(path);
+  auto const lines = lines_of(as_screen(of, {}));
+  CHECK(lines.size() <= 24);
+  auto const last = std::ranges::find_if(lines, [](auto const& line) { return line.ends_with("interpreter/7"); });
+  CHECK(last != lines.end());
+}
+
 TEST_CASE("the screen says what was not saved, however the note begins, and no other note", "[unit]") {
   report of = refuted_report();
   of.observations = {{"the saved findings are not listed: index.json: Permission denied", kind_not_saved},
@@ -121,6 +132,34 @@ TEST_CASE("a certificate says of what, and what could still be wrong", "[unit]")
   CHECK_THAT(screen, Contains("of 332 random inputs none is wrong: at 95 % confidence fewer than 1 in 110 is\n"));
   CHECK_THAT(screen, Contains("nothing is claimed for other inputs\n"));
   CHECK_THAT(screen, Contains("\nrepeat exactly --seed 5 --draws 332 --draw-products 65536\n"));
+}
+
+TEST_CASE("outputs that a file does not have are not recorded, and say nothing of its kernel", "[unit]") {
+  report is = report_on("calls.safetensors");
+  std::set<std::string, std::less<>> const waived;
+  report_builder collect(is, waived);
+  judgement found;
+  found.by_theorem = 10, found.returned = {1, 0, 0};
+  collect.add_judgement(collect.row_of_check("accuracy"), "a", bug_class::accuracy, {}, std::move(found), "");
+  collect.finish(true, "");
+  CHECK_THAT(as_screen(is, {}), Contains("\nnot supported  lse, weights\n"));
+  is.recorded.emplace();
+  CHECK_THAT(as_screen(is, {}), Contains("\nnot recorded   lse, weights\n") && !Contains("not supported"));
+}
+
+TEST_CASE("a certificate has no worst error where a waived finding has it", "[unit]") {
+  report is = report_on("libknown.so");
+  std::set<std::string, std::less<>> const waived{"accuracy"};
+  report_builder collect(is, waived);
+  collect.set_case(1);
+  judgement found;
+  found.failed = 1, found.by_theorem = 10, found.max_error_in_bounds = 7;
+  found.violations = {{.output = "o", .error_in_bounds = 7, .bug_class = bug_class::accuracy, .sentence = "wrong"}};
+  collect.add_judgement(collect.row_of_check("accuracy"), "a", bug_class::accuracy, {}, std::move(found), "");
+  collect.finish(true, "");
+  REQUIRE(is.verdict == verdict::certified);
+  CHECK(lines_of(as_screen(is, {}))[1] == "CERTIFIED      10 elements of 1 input");
+  CHECK_THAT(say(facts_of(is)).sentence, Contains("of f32, the waived ones apart. Nothing is claimed"));
 }
 
 TEST_CASE("only the verdict has a colour, and no name commands the terminal", "[unit]") {
