@@ -61,7 +61,7 @@ void verify_session::close() {
                   : none_plain      ? fmt::format("none of its {} plain problems has outputs", plain_.asked)
                                     : "");
   if (report_.verdict != verdict::undecided || remedy_.empty()) return;
-  if (any_) report_.undecided_because += "; " + remedy_;
+  if (any_) report_.undecided_because += "; there " + remedy_;
   else report_.undecided_because = remedy_;
 }
 

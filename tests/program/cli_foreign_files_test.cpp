@@ -226,6 +226,13 @@ TEST_CASE("a file without o says how to give it one", "[unit]") {
   CHECK(found["verdict"] == "undecided");
   CHECK(found["undecided_because"] ==
         "the file has no o: store the kernel's answer as o, or name a second file that has it");
+  solve(dense(12));
+  make("for name in \"qkv\": t[\"other.\" + name] = t[name]");
+  json const some = report("verify file.safetensors");
+  CHECK(some["verdict"] == "undecided");
+  CHECK(some["undecided_because"] ==
+        "this input was not answered: other; there the file has no o: store the kernel's answer as o, or name a "
+        "second file that has it");
 }
 
 TEST_CASE("offsets and lengths under the names of libraries are told their option", "[unit]") {
