@@ -64,7 +64,7 @@ bool exact_row_judge<T>::by_bound(judgement& into, output_kind kind, std::int64_
   auto const decide = [&]<unsigned W>(std::integral_constant<unsigned, W>) -> decision {
     auto const truth = truth_at(std::integral_constant<unsigned, W>{});
     reference::error_bound const bound = bound_at(this->truth<W>().bound, this->truth<W>(), truth);
-    double const lowest = reference::lower(truth), highest = reference::upper(truth);
+    double const lowest = reference::lower(truth) + 0.0, highest = reference::upper(truth) + 0.0;  // no -0
     bool const overflows = reference::explained_by_overflow(model_, bound, lowest, highest, value);
     if (bound.by == reference::judged_by::nothing || overflows) {
       into.leave_out(kind, 1, overflows ? not_judged_because::format_overflows : not_judged_because::bound_not_finite);

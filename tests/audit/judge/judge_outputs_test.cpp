@@ -138,6 +138,17 @@ TEST_CASE("rows that are no query of their entry are not judged, in slots and pa
   }
 }
 
+TEST_CASE("an exact value of 0 is said without a sign", "[unit]") {
+  audit::problem_draft draft = make_problem({});
+  audit::fill(draft.q, [](auto, auto, auto, auto) { return 0.0; });
+  audit::owned_outputs outputs = builtin_answer(draft);
+  audit::store(*outputs.lse, 0, 1);
+  auto const problem = audit::owned_problem::of_valid(std::move(draft));
+  judgement const found = audit::judge(problem.instance(), outputs, *audit::find_contract("f32"));
+  REQUIRE(found.violations.size() == 1);
+  CHECK(found.violations[0].sentence.find("the exact value is 0; off by") != std::string::npos);
+}
+
 TEST_CASE("outputs without elements are judged at once, whatever their rows", "[unit]") {
   audit::problem_draft draft;
   std::int64_t const rows = std::int64_t{1} << 50;
