@@ -6,6 +6,7 @@
 #include <string>
 
 #include "reference/gradient/group-inl.hpp"
+#include "reference/gradient/one_row-inl.hpp"
 #include "reference/gradient/results-inl.hpp"
 #include "reference/gradient/shapes.hpp"
 #include "reference/machine/block_task.hpp"
