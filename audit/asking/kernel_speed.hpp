@@ -3,7 +3,8 @@
 
 #include <optional>
 
-#include "audit/asking/plan.hpp"
+#include "audit/asking/audit_plan.hpp"
+#include "audit/asking/options.hpp"
 #include "audit/cases/forms/drawn.hpp"
 #include "audit/isolation/kernel_session.hpp"
 

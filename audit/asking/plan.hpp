@@ -1,57 +1,14 @@
 // The cases of an audit, each made when it is asked: the fixed part, then numbered draws.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
+#include "audit/asking/audit_plan.hpp"
 #include "audit/asking/domain/kernel_domain.hpp"
 #include "audit/asking/options.hpp"
-#include "audit/asking/planned_cases.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
-
-/// A case that cannot be made inside the domain of the kernel.
-struct unfitted_case {
-  std::string check, name, why;
-
-  std::string full_name() const { return check + "/" + name; }
-};
-
-/// The functions whose calls are drawn. With both, every third draw is a backward pass.
-struct drawn_functions {
-  bool attention = true, backward = false;
-};
-
-struct audit_plan {
-  /// Every case of this part is asked: first the cases that show what the kernel supports, then the others, then
-  /// production shapes.
-  std::vector<planned_case> fixed;
-  std::size_t support_cases = 0;  ///< how many of `fixed` show what the kernel supports
-  std::size_t shapes_from = 0;    ///< from here on the cases depend on limits
-  std::int64_t all_fixed = 0;     ///< the cases of the fixed parts of all shards together
-  bool draws = false;             ///< are draws asked after the fixed part?
-  /// The functions that --only leaves, as far as the kernel has them.
-  drawn_functions drawn{.attention = true, .backward = true};
-  double slow_call = 0;    ///< of a call of the search, if the fixed part takes twice as long as the audit has; else 0
-  std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time
-  std::string replayed{};  ///< the SHA-256 of the file of --replay; empty without one
-  problem::element_type type = problem::element_type::f32;
-  std::uint64_t seed = 0;
-  shard part{};
-  call_domain domain{};                   ///< every call of attention is inside it, except the calls of check "domain"
-  call_domain of_gradients{};             ///< the same for backward passes
-  bool has_attention = true;              ///< false: the library has no attention, and none is asked
-  std::vector<unfitted_case> unfitted{};  ///< the generated cases that are not
-
-  /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
-  planned_case draw(std::int64_t index, drawn_functions const& of = {}) const;
-  std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
-  /// The case of this name. Returns nothing if the plan has no such case.
-  std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
-};
 
 /// The parts of an audit that the options leave out, for its report. Also names draws that they ask for and that cannot
 /// be made.

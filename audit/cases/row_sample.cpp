@@ -124,4 +124,29 @@ std::vector<row_index> sampled_gradients(owned_problem const& problem, std::int6
   return rows;
 }
 
+std::vector<row_index> kept_rows(std::span<row_index const> from, problem::sizes const& s, selection const& chosen) {
+  std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
+  auto const place = [](std::vector<std::int64_t> const& kept, std::int64_t at) -> std::optional<std::int64_t> {
+    auto const found = std::ranges::lower_bound(kept, at);
+    if (found == kept.end() || *found != at) return std::nullopt;
+    return found - kept.begin();
+  };
+  std::vector<row_index> rows;
+  std::int64_t const heads = std::ssize(chosen.hk) * (chosen.query_head >= 0 ? 1 : group);
+  for (row_index const& row : from) {
+    auto const& [b, h, i] = row;
+    if (is_row_of_key(s, row)) {
+      auto const of_b = place(chosen.b, b), of_g = place(chosen.hk, h - s.hq), of_m = place(chosen.m, i);
+      if (of_b && of_g && of_m) rows.push_back({*of_b, heads + *of_g, *of_m});
+      continue;
+    }
+    auto const in_b = place(chosen.b, b), in_hk = place(chosen.hk, h / group), in_n = place(chosen.n, i);
+    bool const one_head = chosen.query_head >= 0;
+    if (!in_b || !in_hk || !in_n || (one_head && h % group != chosen.query_head)) continue;
+    rows.push_back({*in_b, one_head ? *in_hk : *in_hk * group + h % group, *in_n});
+  }
+  std::ranges::sort(rows);
+  return rows;
+}
+
 }  // namespace attest::audit

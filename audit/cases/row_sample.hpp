@@ -1,11 +1,13 @@
 // The choice of the rows of a large problem that are judged.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "audit/cases/random.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "audit/tensors/row_index.hpp"
+#include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
 
@@ -27,5 +29,9 @@ std::vector<row_index> sampled_queries(owned_problem const& problem, std::int64_
 /// all keys of that query, and so further keys of its head cost little. Empty, which stands for all, if all are not
 /// dearer. Requires  a problem without pages
 std::vector<row_index> sampled_gradients(owned_problem const& problem, std::int64_t products, random_stream& random);
+
+/// Those rows that are inside the selection, by their indices there. An empty list, which stands for all rows, if none
+/// is inside.
+std::vector<row_index> kept_rows(std::span<row_index const> from, problem::sizes const& s, selection const& chosen);
 
 }  // namespace attest::audit

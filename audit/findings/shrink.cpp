@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "audit/cases/row_sample.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
-#include "audit/tensors/key_rows.hpp"
 #include "audit/tensors/slice.hpp"
 
 namespace attest::audit {
@@ -44,34 +44,6 @@ audit_case only_needed(audit_case const& failing, violation const& wrong) {
   needed.memory = call.memory;
   needed.further.clear();
   return needed;
-}
-
-/// The judged rows of a case that are inside the selection, by their indices there. An empty list, which stands for all
-/// rows, if none is inside.
-std::vector<row_index> kept_rows(audit_case const& whole, selection const& chosen) {
-  problem::sizes const& s = whole.problem.size();
-  std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
-  auto const place = [](indices const& kept, std::int64_t at) -> std::optional<std::int64_t> {
-    auto const found = std::ranges::lower_bound(kept, at);
-    if (found == kept.end() || *found != at) return std::nullopt;
-    return found - kept.begin();
-  };
-  std::vector<row_index> rows;
-  std::int64_t const heads = std::ssize(chosen.hk) * (chosen.query_head >= 0 ? 1 : group);
-  for (row_index const& row : whole.rows) {
-    auto const& [b, h, i] = row;
-    if (is_row_of_key(s, row)) {
-      auto const of_b = place(chosen.b, b), of_g = place(chosen.hk, h - s.hq), of_m = place(chosen.m, i);
-      if (of_b && of_g && of_m) rows.push_back({*of_b, heads + *of_g, *of_m});
-      continue;
-    }
-    auto const in_b = place(chosen.b, b), in_hk = place(chosen.hk, h / group), in_n = place(chosen.n, i);
-    bool const one_head = chosen.query_head >= 0;
-    if (!in_b || !in_hk || !in_n || (one_head && h % group != chosen.query_head)) continue;
-    rows.push_back({*in_b, one_head ? *in_hk : *in_hk * group + h % group, *in_n});
-  }
-  std::ranges::sort(rows);
-  return rows;
 }
 
 /// It says nothing of merges, nor of packed and paged tensors, which have no slots.
@@ -156,7 +128,7 @@ class shrinker {
     audit_case candidate = best_;
     auto first = sliced(best_.problem, chosen);
     if (!first) return false;
-    candidate.rows = kept_rows(best_, chosen);
+    candidate.rows = kept_rows(best_.rows, best_.problem.size(), chosen);
     candidate.form.reset();
     candidate.problem = *std::move(first);
     for (further_call& call : candidate.further) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -10,13 +9,12 @@
 #include <fmt/format.h>
 
 #include "audit/oracle/gradient_oracle.hpp"
+#include "audit/oracle/gradient_terms.hpp"
 #include "audit/oracle/shown_value.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sizes_words.hpp"
 #include "audit/support/sort_by.hpp"
 #include "audit/tensors/elements.hpp"
-#include "reference/attention/dropout.hpp"
-#include "reference/compiled/row.hpp"
 
 namespace attest::audit {
 namespace {
@@ -97,73 +95,17 @@ class gradient_explanation {
                                    : "the errors of a forward pass under the same contract");
   }
 
-  /// A pair of a query and a key, with what it adds.
-  struct term {
-    std::int64_t h = 0, i = 0, j = 0;  ///< j < 0: the sink
-    double weight = 0, dP = 0, dS = 0;
-  };
-
-  /// The terms of one query; all of its keys, or the keys that `takes` takes.
-  void terms_of_query(std::int64_t b, std::int64_t h, std::int64_t i, std::function<bool(std::int64_t)> const& takes,
-                      std::vector<term>& into) const {
-    reference::enclosed_row<128, T> row;
-    reference::compiled::enclose_row(p_, b, h, i, row);
-    if (row.kind != reference::row_kind::finite) return;
-    std::int64_t const g = reference::key_head(p_.size(), h);
-    double const kept = reference::dropout_of(p_) > 0 ? 1 / (1 - reference::dropout_of(p_)) : 1;
-    std::vector<term> all;
-    double delta = 0;
-    for (std::size_t n = 0; n < row.keys.size(); ++n) {
-      bool const is_sink = n >= row.real_keys().size();
-      std::int64_t const j = is_sink ? -1 : row.keys[n].j;
-      double dP = 0;
-      for (std::int64_t c = 0; !is_sink && c < p_.size().dv; ++c)
-        dP += number(p_.d_out().row(b, h, i)[c]) * number(p_.v().row(b, g, j)[c]);
-      if (!is_sink) dP *= reference::is_dropped(p_, b, h, i, j) ? 0 : kept;
-      double const weight = reference::upper(reference::compiled::weight(row, n));
-      delta += weight * dP;
-      all.push_back({h, i, j, weight, dP, 0});
-    }
-    for (term& each : all) {
-      each.dS = each.weight * (each.dP - delta);
-      if (takes(each.j)) into.push_back(each);
-    }
-  }
-
-  std::vector<term> all_terms() const {
-    std::vector<term> all;
-    auto const& [b, h, i] = at_;
-    auto const real = [](std::int64_t j) { return j >= 0; };
-    if (is(output_kind::dq)) terms_of_query(b, h, i, real, all);
-    if (is(output_kind::dk) || is(output_kind::dv))
-      for (std::int64_t head = h * group(); head < (h + 1) * group(); ++head)
-        for (std::int64_t query = 0; query < p_.queries(b); ++query)
-          terms_of_query(b, head, query, [key = i](std::int64_t j) { return j == key; }, all);
-    if (is(output_kind::dbias) || is(output_kind::dsink)) {
-      auto const shape = places_.shape();
-      bool const sink = is(output_kind::dsink);
-      for (std::int64_t entry = 0; entry < p_.size().b; ++entry)
-        for (std::int64_t head = 0; head < p_.size().hq; ++head)
-          for (std::int64_t query = 0; query < p_.queries(entry); ++query) {
-            bool const mine = (shape[0] == 1 || entry == b) && (shape[1] == 1 ? !sink || head == h : head == h) &&
-                              (sink || shape[2] == 1 || query == i);
-            if (mine) terms_of_query(entry, head, query, [=](std::int64_t j) { return sink ? j < 0 : j >= 0; }, all);
-          }
-    }
-    return all;
-  }
-
   /// The terms by falling size.
   void terms() {
-    auto all = all_terms();
+    auto all = gradient_terms_of(p_, which_, places_.shape(), at_);
     bool const of_weights = is(output_kind::dv);
-    auto const size = [&](term const& each) { return of_weights ? each.weight : std::abs(each.dS); };
-    sort_by(all, [&](term const& each) { return -size(each); });
+    auto const size = [&](gradient_term const& each) { return of_weights ? each.weight : std::abs(each.dS); };
+    sort_by(all, [&](gradient_term const& each) { return -size(each); });
     if (all.empty()) return add("nothing contributes to this row\n\n");
     add("{:>5}  {:>6}  {:>6}  {:>14}  {:>14}  {:>14}\n", "head", "query", "key", "weight", "dP", "dS");
     double dS = 0;
     for (std::size_t n = 0; n < all.size(); ++n) {
-      term const& each = all[n];
+      gradient_term const& each = all[n];
       dS += each.dS;
       if (n < most_terms)
         add("{:>5}  {:>6}  {:>6}  {:>14.8g}  {:>14.8g}  {:>14.8g}\n", each.h, each.i,

@@ -11,7 +11,7 @@
 
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/families/sinks.hpp"
-#include "audit/cases/forms/layouts.hpp"
+#include "audit/cases/families/upstream.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/support/multiplications.hpp"
@@ -91,43 +91,6 @@ class gradient_list {
   case_list list_;
 };
 
-/// How dO lies in memory in a case of this name: heads and rows apart, or one row for all, as the gradient of a sum is.
-struct upstream_form {
-  std::string_view name;
-  void (*lay)(owned_tensor&);
-};
-constexpr upstream_form upstream_forms[]{
-    {"do-heads-inside", [](owned_tensor& t) { relay(t, row_order::heads_inside, 0); }},
-    {"do-with-gaps", [](owned_tensor& t) { relay(t, row_order::rows_inside, 3, 8); }},
-    {"do-of-a-sum",
-     [](owned_tensor& t) {
-       for (std::size_t axis = 0; axis < 3; ++axis) t.layout.stride[axis] = 0;
-       t.bytes.resize(t.spanned_elements() * problem::size_of(t.type));
-     }},
-};
-
-void fill_row(owned_tensor& t, std::int64_t b, std::int64_t h, std::int64_t i, double value) {
-  for (std::int64_t c = 0; c < t.layout.shape[3]; ++c) store(t, offset_of(t, b, h, i, c), value);
-}
-
-/// NaN in the rows of dO that belong to no query.
-void forget_other_rows(owned_tensor& d_out, owned_problem const& problem) {
-  std::size_t const rows =
-      static_cast<std::size_t>(d_out.layout.shape[0] * d_out.layout.shape[1] * d_out.layout.shape[2]);
-  std::vector<bool> owned(rows);
-  std::visit(
-      [&](auto const& p) {
-        for (std::int64_t b = 0; b < p.size().b; ++b)
-          for (std::int64_t h = 0; h < p.size().hq; ++h)
-            for (std::int64_t i = 0; i < p.queries(b); ++i) owned[output_row(problem, b, h, i)] = true;
-      },
-      problem.instance());
-  std::size_t row = 0;
-  each_row(d_out, [&](auto b, auto h, auto i) {
-    if (!owned[row++]) fill_row(d_out, b, h, i, std::numeric_limits<double>::quiet_NaN());
-  });
-}
-
 void add_cancellation(gradient_list& to) {
   // All values are one vector, up to an offset far above their differences: dP ≈ Δ, and dS is a small difference.
   for (double const offset : {0.0, 64.0, 4096.0})
@@ -188,7 +151,7 @@ void add_shared_inputs(gradient_list& to) {
 /// What kernels assume that are right in ordinary calls: compact tensors, positive scales, few heads, few rows.
 void add_unusual_calls(gradient_list& to) {
   problem::sizes const s{2, 4, 2, 9, 13, 8, 8};
-  for (upstream_form const& form : upstream_forms) to.add(std::string(form.name), s, [](auto&, auto&) {});
+  for (std::string_view const form : upstream_forms()) to.add(std::string(form), s, [](auto&, auto&) {});
   to.add("gradients-heads-inside", s, [](auto&, auto&) {}).memory = {.o_inside = true};
   to.add("gradients-with-gaps", s, [](auto&, auto&) {}).memory = {.row_gap = 5, .head_gap = 3};
   to.add("threads", {1, 4, 2, 40, 70, 16, 16}, [](auto& p, auto&) {
@@ -253,26 +216,6 @@ void add_features_together(gradient_list& to) {
     add_bias(p, 2, 1, s.n, s.m, [&](auto...) { return random.normal(); });
   });
   to.add("columns-256", {2, 2, 1, 5, 9, 256, 256}, [](auto&, auto&) {});
-}
-
-/// dO of a problem: numbers that the name of the case and the shape decide. Rows of no query hold NaN.
-owned_tensor d_out_of(owned_problem const& problem, std::string_view name, std::uint64_t seed) {
-  random_stream random(seed, name);
-  auto const layout =
-      std::visit([](auto const& p) { return problem::rows_layout(p, p.size().dv); }, problem.instance());
-  owned_tensor d_out = owned_tensor::zeros(problem.type(), layout);
-  bool const first_column = name == "one-value";  // dO in the span of the one value
-  for (std::size_t at = 0; at < d_out.spanned_elements(); ++at) store(d_out, at, first_column ? 1.5 : random.normal());
-  if (problem.draft().q_lengths || problem.draft().q_offsets) forget_other_rows(d_out, problem);
-  if (name == "hidden-rows-hold-nan")
-    each_row(d_out, [&](auto b, auto h, auto i) {
-      if (i % 3 == 1) fill_row(d_out, b, h, i, std::numeric_limits<double>::quiet_NaN());
-    });
-  if (name == "do-holds-nan") store(d_out, offset_of(d_out, 1, 2, 4, 3), std::numeric_limits<double>::quiet_NaN());
-  if (name == "do-holds-infinity") store(d_out, offset_of(d_out, 0, 1, 7, 5), std::numeric_limits<double>::infinity());
-  for (upstream_form const& form : upstream_forms)
-    if (form.name == name) form.lay(d_out);
-  return d_out;
 }
 
 }  // namespace
