@@ -143,10 +143,6 @@ void searcher::add_grouped() {
   found_.clauses.push_back(grouped);
 }
 
-bool conjunction::holds(call_form const& form) const {
-  return std::ranges::all_of(clauses, [&](condition_clause const& one) { return one.holds(form); });
-}
-
 conjunction find_conjunction(call_form const& failing, std::vector<call_form> const& right, form_asker const& ask,
                              std::int64_t element_bytes, call_domain const& domain) {
   return searcher(failing, right, ask, element_bytes, domain).run();

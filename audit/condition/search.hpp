@@ -5,21 +5,10 @@
 #include <vector>
 
 #include "audit/cases/domain/call_domain.hpp"
-#include "audit/condition/clause.hpp"
-#include "audit/condition/edges.hpp"
-#include "audit/condition/question.hpp"
+#include "audit/condition/conjunction.hpp"
 #include "audit/condition/traits.hpp"
 
 namespace attest::audit {
-
-struct conjunction {
-  std::vector<condition_clause> clauses;
-  call_form base;          ///< a form that is wrong, near the plain one
-  bool settled = false;    ///< every question that the clauses hold for is wrong
-  bool elsewhere = false;  ///< a question that they do not hold for is wrong too
-
-  bool holds(call_form const& form) const;
-};
 
 /// `right` are forms that were judged right: the clauses must not hold for them. `element_bytes` is the size of an
 /// element of the kernel's type. Forms outside the domain are refused.

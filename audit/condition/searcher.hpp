@@ -8,8 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "audit/condition/search.hpp"
+#include "audit/cases/domain/call_domain.hpp"
+#include "audit/condition/conjunction.hpp"
+#include "audit/condition/edges.hpp"
+#include "audit/condition/question.hpp"
 #include "audit/condition/simple.hpp"
+#include "audit/condition/traits.hpp"
 
 namespace attest::audit {
 

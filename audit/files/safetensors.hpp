@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "audit/files/safetensors_header.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
@@ -24,7 +25,6 @@ struct safetensor {
 };
 
 using safetensor_map = std::map<std::string, safetensor, std::less<>>;
-using safetensors_metadata = std::map<std::string, std::string, std::less<>>;
 
 /// A file that passed every check of parse_safetensors.
 struct safetensors_file {

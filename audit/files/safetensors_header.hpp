@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "audit/files/safetensors.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
+
+using safetensors_metadata = std::map<std::string, std::string, std::less<>>;
 
 struct safetensors_header {
   struct entry {

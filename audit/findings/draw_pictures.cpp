@@ -11,6 +11,7 @@
 #include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
 #include "audit/judge/row_truth.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/infinite_score.hpp"

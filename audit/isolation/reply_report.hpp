@@ -1,7 +1,7 @@
 // The report of a call, from the reply of the runner.
 #pragma once
 
-#include "audit/isolation/isolated_kernel.hpp"
+#include "audit/isolation/call_report.hpp"
 #include "audit/isolation/runner/protocol.hpp"
 
 namespace attest::audit {

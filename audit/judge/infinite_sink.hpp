@@ -3,14 +3,21 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "audit/judge/outside_hypotheses.hpp"
-#include "audit/judge/row_law.hpp"
 #include "audit/judge/row_truth.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/row_index.hpp"
 #include "reference/attention/sink.hpp"
 
 namespace attest::audit {
+
+/// The elements that are not judged in a row whose sink is +∞.
+struct row_of_infinite_sink {
+  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN
+  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
+};
 
 /// The problem without its sink; nothing if it has no sink.
 inline std::optional<owned_problem> without_sink(owned_problem const& problem) {

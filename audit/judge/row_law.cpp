@@ -1,7 +1,6 @@
 #include "audit/judge/row_law.hpp"
 
 #include "audit/judge/hidden_keys.hpp"
-#include "audit/judge/infinite_sink.hpp"
 #include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/score.hpp"
 #include "reference/compiled/row.hpp"

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "audit/contract/contract.hpp"
+#include "audit/judge/infinite_sink.hpp"
 #include "audit/tensors/owned_problem.hpp"
 #include "audit/tensors/row_index.hpp"
 #include "reference/real/outward.hpp"
 
 namespace attest::audit {
-
-/// The width in bits at which the judge encloses a row first.
-inline constexpr unsigned first_width = 128;
 
 enum class row_law : std::uint8_t {
   semantics,       ///< the theorem, and where there is nothing to bound exact_values_of()
@@ -43,12 +41,6 @@ inline exact_values exact_values_of(conventions const& how, std::int64_t keys) n
                                                              : -reference::infinity,
           .any_for_nan = how.nan == conventions::invalid::unspecified};
 }
-
-/// The elements that are not judged in a row whose sink is +∞.
-struct row_of_infinite_sink {
-  bool is_outside = false;        ///< the scores of its keys are outside the hypotheses: a kernel may get NaN
-  std::vector<char> leaves_open;  ///< by column of O: V holds a NaN or an infinity at a key, whose weight is 0
-};
 
 /// The laws of the rows of one problem under one contract. Any number of threads may ask at the same time.
 class row_laws {

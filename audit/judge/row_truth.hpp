@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <limits>
 
-#include "audit/judge/row_law.hpp"
 #include "reference/compiled/row.hpp"
 
 namespace attest::audit {
+
+/// The width in bits at which the judge encloses a row first.
+inline constexpr unsigned first_width = 128;
 
 /// The truth about one row at W bits, and the bound that judges it.
 template <unsigned W, class T>

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "audit/report/text.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/support/sort_by.hpp"
 
 namespace attest::audit {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/text.hpp"
+#include "audit/report/number_words.hpp"
 
 namespace attest::audit {
 
@@ -15,8 +15,6 @@ std::optional<outside_place> most_outside(report const& kernel_report) {
     }
   return most;
 }
-
-std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }
 
 std::string outside_words(outside_place const& place, double limit) {
   return fmt::format(

@@ -24,7 +24,4 @@ std::optional<outside_place> most_outside(report const& kernel_report);
 /// "99 of 100 elements of o in padded lie outside the hypotheses of the bound (99 %, and --outside allows 1 %)"
 std::string outside_words(outside_place const& place, double limit);
 
-/// "99 %", "0.004 %": three digits.
-std::string percent(double share);
-
 }  // namespace attest::audit

@@ -12,6 +12,7 @@
 
 #include "audit/report/cause_words.hpp"
 #include "audit/report/coverage/coverage_words.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/verdict_facts.hpp"

@@ -1,12 +1,12 @@
 #include "audit/report/text.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "audit/report/builder.hpp"
 #include "audit/report/cause_words.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -40,15 +40,6 @@ std::string_view name_of(verdict of) noexcept {
   }
   return "undecided";
 }
-
-std::string grouped(std::int64_t n) {
-  std::string digits = std::to_string(n);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > (n < 0 ? 1 : 0); at -= 3)
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
-  return digits;
-}
-
-std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
 std::string_view state_of(check_result const& row) {
   return row.failed > 0                                  ? "FAILED"

@@ -33,10 +33,4 @@ std::int64_t unsupported_cases(report const& kernel_report);
 /// The table of checks, the findings, the observations, the verdict.
 std::string as_text(report const& kernel_report);
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::int64_t n);
-
-/// An error in units of the bound: four decimals, from 10⁵ on four significant digits; "inf", "nan".
-std::string in_bounds(double x);
-
 }  // namespace attest::audit

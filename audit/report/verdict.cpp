@@ -7,7 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/report/coverage/coverage_words.hpp"
-#include "audit/report/text.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/verdict_json.hpp"
 
 namespace attest::audit {

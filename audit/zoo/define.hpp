@@ -9,14 +9,6 @@
 #include "audit/zoo/kernel.hpp"
 #include "audit/zoo/zoo.hpp"
 
-namespace attest::zoo {
-
-/// Adds a specimen to the result of specimens(). Called while the program or the library is loaded.
-/// Ensures   true, so that a static variable can call it
-bool register_specimen(specimen const& added);
-
-}  // namespace attest::zoo
-
 /// The general form. `runner` (run or run_narrow of kernel.hpp) determines the element types F that the specimen
 /// supports; `base` is honest<F>, honest<F, double> or honest_narrow<F>. The optional arguments are members of struct
 /// specimen: contract, contained.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "audit/zoo/define.hpp"
-
 namespace attest::zoo {
 namespace {
 

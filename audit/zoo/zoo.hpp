@@ -39,6 +39,10 @@ struct specimen {
   std::string_view class_token() const { return bug_class ? audit::token_of(*bug_class) : "honest"; }
 };
 
+/// Adds a specimen to the result of specimens(). Called while the program or the library is loaded.
+/// Ensures   true, so that a static variable can call it
+bool register_specimen(specimen const& added);
+
 /// The value of specimen::cause, by the name of a mutant.
 std::string_view expected_cause(std::string_view mutant);
 

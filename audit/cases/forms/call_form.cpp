@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "audit/cases/families/shared_values.hpp"
-#include "audit/cases/forms/value_forms.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/support/words.hpp"
 
@@ -63,19 +62,6 @@ std::optional<call_form> form_of(problem_draft const& p) {
   for (feature_row const& row : feature_table())
     if (row.present && row.present(row, p, form.size)) form.options.add(row.id);
   return form;
-}
-
-std::string_view name_of(value_form form) noexcept {
-  switch (form) {
-    case value_form::gaussian: return "gaussian";
-    case value_form::digits: return "digits";
-    case value_form::pointed: return "pointed";
-    case value_form::edge_digits: return "edge-digits";
-    case value_form::nan_value: return "NaN-in-V";
-    case value_form::weightless_nan: return "NaN-in-V-of-weight-0";
-    case value_form::far_block: return "scores-24-apart";
-  }
-  return "";
 }
 
 feature_set call_form::features() const {

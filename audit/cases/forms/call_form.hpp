@@ -8,21 +8,10 @@
 #include <string_view>
 
 #include "audit/cases/forms/feature.hpp"
+#include "audit/cases/forms/value_forms.hpp"
 #include "audit/tensors/memory_form.hpp"
 
 namespace attest::audit {
-
-/// What the values of Q, K and V are.
-enum class value_form : std::uint8_t {
-  gaussian,        ///< all Gaussian: scores of deviation 1
-  digits,          ///< Q = 0: all visible keys have one weight. V holds the digits of some keys (value_forms.cpp)
-  pointed,         ///< each query is twice the key that it points to, which so gets most of the weight where d ≥ 32
-  edge_digits,     ///< digits at the first key, the last, the middle ones and those at powers of two
-  nan_value,       ///< Gaussian, but V of the first key is NaN
-  weightless_nan,  ///< likewise, and the score of that key is −∞
-  far_block,       ///< the scores of the first half of the keys lie 24 below the others; V is 0 but there
-};
-std::string_view name_of(value_form form) noexcept;
 
 inline constexpr double usual_cap = 50;  ///< of Gemma 2
 

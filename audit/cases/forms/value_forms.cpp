@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "audit/cases/random.hpp"
+
 namespace attest::audit {
 namespace {
 
@@ -121,6 +123,19 @@ void set_far_block(problem_draft& p, random_stream& random) {
 }
 
 }  // namespace
+
+std::string_view name_of(value_form form) noexcept {
+  switch (form) {
+    case value_form::gaussian: return "gaussian";
+    case value_form::digits: return "digits";
+    case value_form::pointed: return "pointed";
+    case value_form::edge_digits: return "edge-digits";
+    case value_form::nan_value: return "NaN-in-V";
+    case value_form::weightless_nan: return "NaN-in-V-of-weight-0";
+    case value_form::far_block: return "scores-24-apart";
+  }
+  return "";
+}
 
 void fill_normal(owned_tensor& to, random_stream& random, double spread) {
   constexpr double mean = 4 * 65535 / 2.0;

@@ -1,10 +1,26 @@
 // The values of Q, K and V of large calls.
 #pragma once
 
-#include "audit/cases/forms/call_form.hpp"
-#include "audit/cases/random.hpp"
+#include <cstdint>
+#include <string_view>
+
+#include "audit/tensors/problem_draft.hpp"
 
 namespace attest::audit {
+
+class random_stream;  // audit/cases/random.hpp
+
+/// What the values of Q, K and V are.
+enum class value_form : std::uint8_t {
+  gaussian,        ///< all Gaussian: scores of deviation 1
+  digits,          ///< Q = 0: all visible keys have one weight. V holds the digits of some keys (value_forms.cpp)
+  pointed,         ///< each query is twice the key that it points to, which so gets most of the weight where d ≥ 32
+  edge_digits,     ///< digits at the first key, the last, the middle ones and those at powers of two
+  nan_value,       ///< Gaussian, but V of the first key is NaN
+  weightless_nan,  ///< likewise, and the score of that key is −∞
+  far_block,       ///< the scores of the first half of the keys lie 24 below the others; V is 0 but there
+};
+std::string_view name_of(value_form form) noexcept;
 
 /// Every element := spread·x with x nearly N(0, 1): the sum of four uniforms on 16 bits each, |x| < 3.47.
 /// Requires  a compact tensor of a floating type

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/cases/domain/size_word.hpp"
-#include "audit/report/text.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {

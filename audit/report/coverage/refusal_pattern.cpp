@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "audit/report/text.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/support/sizes_words.hpp"
 
 namespace attest::audit {

@@ -11,6 +11,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/report/builder.hpp"
 #include "audit/report/html/legend.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/svg/curve.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/words.hpp"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/coverage/coverage_words.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/text.hpp"
 
 namespace attest::audit {

@@ -9,6 +9,7 @@
 #include "audit/report/html/curves.hpp"
 #include "audit/report/html/finding.hpp"
 #include "audit/report/html/style.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
