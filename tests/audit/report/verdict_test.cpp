@@ -5,70 +5,16 @@
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
-#include "audit/report/file/join.hpp"
 #include "audit/report/file/json_write.hpp"
 #include "audit/report/html/page.hpp"
 #include "audit/report/junit.hpp"
 #include "audit/report/text.hpp"
 #include "audit/support/markup.hpp"
+#include "tests/audit/report/drawn_report.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
 namespace {
-
-bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
-
-/// 100 elements of o by bounds, two of them dull; 7 by rules; 5 not judged; LSE dull in one check.
-judgement drawn_judgement() {
-  judgement found;
-  found.by_theorem = 90, found.by_dominance = 16, found.by_rule = 7;
-  for (int n = 0; n < 100; ++n) found.sharpness[0][1].add(1e-5, 1, n < 2);
-  for (int n = 0; n < 6; ++n) found.sharpness[1][1].add(1e-6, 1, false);
-  found.leave_out(output_kind::o, 4, not_judged_because::outside_hypotheses);
-  found.leave_out(output_kind::o, 1, not_judged_because::format_overflows);
-  found.shares[0] = {100, 1};  // the other three are of a case that reaches beyond
-  found.returned = {3, 3, 0};
-  found.max_error_in_bounds = 0.25;
-  found.beside = {{"f32-ordered", 50, 0, 0.5}};
-  return found;
-}
-
-judgement dull_lse() {
-  judgement found;
-  found.by_theorem = 1;
-  found.sharpness[1][0].add(9, 1, true);
-  found.returned = {1, 1, 0};
-  found.beside = {{"f32-ordered", 4, 3, 2.25}};
-  return found;
-}
-
-struct drawn_report {
-  std::set<std::string, std::less<>> waived;
-  report is;
-
-  explicit drawn_report(bool wrong = false, bool complete = true) {
-    is.kernel = "drawn", is.contract = "f32", is.contract_revision = 2, is.seed = 5;
-    is.contracts = {*find_contract("f32")},
-    is.kernel_builds = {{.sha256 = std::string(64, 'a'), .symbol = "attest_attention"}};
-    is.protections = {"a process of its own"}, is.not_asked = {{"other checks and cases", "--only"}};
-    report_builder collect(is, waived);
-    collect.set_case(1);
-    check_result& masks = collect.row_of_check("masks");
-    ++masks.unsupported;
-    collect.add_judgement(masks, "none", bug_class::accuracy, {}, {}, "");
-    collect.set_case(2);
-    judgement found = drawn_judgement();
-    if (wrong) {
-      found.failed = 1;
-      found.violations.push_back(
-          {.output = "o", .error_in_bounds = 3, .bug_class = bug_class::accuracy, .sentence = "o[0] is 7"});
-    }
-    collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
-    collect.set_case(3);
-    collect.add_judgement(collect.row_of_check("tails"), "two", bug_class::accuracy, {}, dull_lse(), "");
-    collect.finish(complete, "the audit stopped early");
-  }
-};
 
 TEST_CASE("the numbers of a verdict add up", "[unit]") {
   report const certified = drawn_report().is;
@@ -245,66 +191,6 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
   }
 }
 
-/// Two of two answered inputs fail; the first is inside both presets, the second inside one of them.
-report failing_inside(char const* narrower, char const* wider) {
-  report refuted = drawn_report(true).is;
-  refuted.checks[0].failed = 2;
-  refuted.failing = {{"masks", "one", 1, {"accuracy"}, {{{narrower, 0.75}, {wider, 0.125}}}},
-                     {"masks", "two", 2, {"accuracy"}, {{{wider, 0.25}}}}};
-  return refuted;
-}
-
-TEST_CASE("a preset that all failing cases are inside is their cause, said once in every form", "[unit]") {
-  report const low = failing_inside("f16-scores", "bf16-throughout");
-  stated_verdict const stated = say(facts_of(low));
-  CHECK(stated.sentence ==
-        "REFUTED: 1 fault in 2 of 3 inputs under f32; 114 elements were judged. All 2 failing cases are inside "
-        "bf16-throughout (bfloat16 between the steps), with errors to 0.2500 of its bound.");
-  CHECK(stated.object["explained_by"] == nlohmann::ordered_json({{"preset", "bf16-throughout"},
-                                                                 {"allows", "bfloat16 between the steps"},
-                                                                 {"cases", 2},
-                                                                 {"worst_in_bounds", "0x1p-2"}}));
-  CHECK(has(as_text(low), stated.sentence));
-  CHECK(has(as_html(std::span(&low, 1)), escaped(stated.sentence)));
-  CHECK(has(as_junit(std::span(&low, 1)), "name=\"sentence\" value=\"" + escaped(stated.sentence) + "\""));
-  auto const document = nlohmann::ordered_json::parse(as_json(low));
-  CHECK(document["failing"][1]["inside"] ==
-        nlohmann::ordered_json::array({{{"preset", "bf16-throughout"}, {"worst_in_bounds", "0x1p-2"}}}));
-  auto const cause = [](report const& of) { return say(facts_of(of)).object["explained_by"]; };
-  CHECK(cause(drawn_report(true).is).is_null());
-  report other = low;
-  other.failing[1].inside->clear();  // wrong by any preset
-  CHECK(cause(other).is_null());
-  other = low, other.failing.pop_back();  // one case says little
-  CHECK(cause(other).is_null());
-  other = low, other.failing[1].inside.reset();  // not judged again
-  CHECK(cause(other).is_null());
-  other = low, other.checks[0].failed = 1;  // a kernel of less precision fails in most inputs
-  CHECK(cause(other).is_null());
-  other = failing_inside("f16-scores", "f32-any"),
-  other.checks[0].failed = 1;  // and a kernel that merges parts need not
-  CHECK(cause(other)["preset"] == "f32-any");
-  other = low, other.checks[0].failed = 3, other.failing.push_back({"masks", "three", 3, {"accuracy"}});
-  CHECK(has(say(facts_of(other)).sentence, "All 2 failing cases that were judged again (of 3) are inside"));
-}
-
-TEST_CASE("the cause of all failing cases is that of all shards", "[unit]") {
-  // One answered input each, which fails.
-  auto const part = [](std::int64_t index) {
-    report of = failing_inside("f16-scores", "bf16-throughout");
-    of.shard = {index, 2}, of.checks.pop_back(), --of.cases, of.checks[0].failed = 1, of.all_cases = 2 * of.cases;
-    of.failing = {of.failing[static_cast<std::size_t>(index - 1)]};
-    of.failing[0].name = "one", of.failing[0].number = of.findings[0].number = 2 * index;
-    return of;
-  };
-  auto const joined = join_reports({{"1.json", as_json(part(1))}, {"2.json", as_json(part(2))}});
-  REQUIRE(joined);
-  auto const facts = facts_of(joined.value().front());
-  REQUIRE(facts.explained_by);
-  CHECK(facts.explained_by->preset == "bf16-throughout");
-  CHECK(facts.explained_by->worst == 0.25);
-}
-
 TEST_CASE("a contract that is no preset has no revision", "[unit]") {
   CHECK(contract_words("mine", std::nullopt) == "mine");
   report single = drawn_report().is;
@@ -321,48 +207,6 @@ TEST_CASE("of a check that the conventions of a contract left open, the report s
   CHECK(remarks_of(row, 0.5).empty());
   row.sum.by_rule = 0, row.unsupported = 3;
   CHECK(remarks_of(row, 0.5).empty());
-}
-
-TEST_CASE("a waived case hides no fault of another one of its check, however many it has", "[unit]") {
-  for (std::string const name : {"masks/waived", "masks"}) {
-    report is;
-    std::set<std::string, std::less<>> const waived{name};
-    report_builder collect(is, waived);
-    auto const add = [&](char const* check, std::string const& of) {
-      judgement found = drawn_judgement();
-      found.failed = 1;
-      found.add({.output = "o", .error_in_bounds = 3, .bug_class = bug_class::accuracy, .sentence = "o is wrong"});
-      collect.set_case(is.cases + 1);
-      collect.add_judgement(collect.row_of_check(check), of, bug_class::accuracy, {}, std::move(found), "");
-    };
-    for (std::int64_t n = 0; n <= report_builder::kept_per_check; ++n) add("masks", "waived");
-    collect.finish(true, "");
-    CHECK(is.verdict == verdict::certified);
-    CHECK(facts_of(is).waived == report_builder::kept_per_check);
-    add("masks", "other");
-    collect.finish(true, "");
-    CHECK(is.verdict == (name == "masks" ? verdict::certified : verdict::refuted));
-    add("poison", "waived");
-    collect.finish(true, "");
-    CHECK(is.verdict == verdict::refuted);
-  }
-}
-
-TEST_CASE("reports of different revisions of the theorem are not merged", "[unit]") {
-  auto const part = [](std::int64_t index) {
-    report of = drawn_report().is;
-    of.shard = {index, 2}, of.all_cases = 2 * of.cases;
-    return of;
-  };
-  report const one = part(1);
-  auto const joined_with = [&](report const& two) {
-    return join_reports({{"1.json", as_json(one)}, {"2.json", as_json(two)}});
-  };
-  REQUIRE(joined_with(part(2)));
-  report old = part(2);
-  old.theorem_revision = 1;
-  REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1'; in 1.json it is '9'");
 }
 
 }  // namespace
