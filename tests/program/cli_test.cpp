@@ -1,15 +1,11 @@
 // The program `attest` as its users run it: exit codes, what it says, what it writes.
 #include <map>
-#include <set>
-#include <sstream>
 
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::tests {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A quick audit of all checks, whose draws and production shapes are small.
 std::string const few_draws = " --quick --draws 20 --draw-products 65536";
@@ -190,49 +186,6 @@ TEST_CASE("help and version answer on standard output with status 0", "[unit]") 
   CHECK(has(attest("--version").out, "attest 0."));
 }
 
-TEST_CASE("verify certifies the recorded encoder and counts its elements", "[unit]") {
-  outcome const ran = attest("verify " ATTEST_TEST_DATA "/minilm_attention.safetensors --json -");
-  CHECK(ran.status == 0);
-  auto const report = nlohmann::json::parse(ran.out);
-  CHECK(report["verdict"] == "certified");
-  CHECK(report["contract"] == "f32");
-  CHECK(report["summary"]["elements"] == 2 * 2 * 12 * 62 * 32);
-  CHECK(report["summary"]["undecided"] == 0);
-  CHECK(report["summary"]["not_judged"] == 0);
-  CHECK(report["evidence"]["protections"].empty());  // no kernel ran
-  CHECK(report["evidence"]["sharper_presets"][0]["preset"] == "f32-ordered");
-}
-
-TEST_CASE("solve writes correctly rounded answers that verify certifies within an ulp", "[unit]") {
-  std::string const inputs = ATTEST_TEST_DATA "/minilm_attention.safetensors";
-  outcome const solved = attest("solve " + inputs + " --out solved.safetensors --round f32");
-  CHECK(solved.status == 0);
-  CHECK(solved.out.empty());
-  auto const report = nlohmann::json::parse(attest("verify " + inputs + " solved.safetensors --json -").out);
-  CHECK(report["verdict"] == "certified");
-  // o, lse and weights of two problems.
-  CHECK(report["summary"]["elements"].get<std::int64_t>() == 2 * (2 * 12 * 62 * (32 + 62 + 1)));
-  double const worst = std::strtod(report["summary"]["max_ulp"].get<std::string>().c_str(), nullptr);
-  CHECK(worst < 1);  // half an ulp, and the radius of the machine tier where a result cancels
-}
-
-TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits", "[unit]") {
-  std::string const inputs = ATTEST_TEST_DATA "/minilm_attention.safetensors";
-  CHECK(attest("solve " + inputs + " --out enclosed.safetensors").status == 0);
-  outcome const printed = attest("solve " + inputs + " --digits 20");
-  CHECK(printed.status == 0);
-  CHECK(has(printed.out, "layer0.o[0, 0, 0, 0] -1.18713716147"));
-  CHECK(has(printed.out, "layer0.weights[0, 0, 0, 61] 0\n"));  // padding
-  CHECK_FALSE(has(printed.out, "undecided"));
-  for (std::string const wrong : {"", "--digits 0", "--digits 1201", "--digits nan", "--round f31 --out x",
-                                  "--out /nowhere/x", "--digits 5 --out x"}) {
-    outcome const ran = attest("solve " + inputs + " " + wrong);
-    INFO(wrong);
-    CHECK(ran.status == 2);
-    CHECK_FALSE(ran.err.empty());
-  }
-}
-
 TEST_CASE("a JSON report has the documented keys, and waived checks do not refute", "[unit]") {
   auto const report = nlohmann::json::parse(
       attest("audit --seed 3 --only empty-rows --json - --waive empty-rows" + kernel("nan_empty_row")).out);
@@ -262,94 +215,6 @@ TEST_CASE("a JSON report has the documented keys, and waived checks do not refut
   CHECK(report["schema"] == 1);
   CHECK(report["findings"][0]["waived"] == true);
   CHECK(report["verdict"] != "refuted");
-}
-
-/// Of each class two findings: the first, which was shrunk to a file, and one more, which is asked by its name.
-void are_found_again(std::string const& which, std::string const& only) {
-  auto const report =
-      nlohmann::json::parse(attest("audit --quick --seed 2 --json - --only " + only + kernel(which)).out);
-  REQUIRE_FALSE(report["findings"].empty());
-  std::map<std::string, int> asked;
-  for (auto const& finding : report["findings"]) {
-    if (++asked[finding["check"].get<std::string>() + finding["class"].get<std::string>()] > 2) continue;
-    std::string const command = finding["reproducer"];
-    REQUIRE(command.starts_with("attest "));
-    auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
-    INFO(which << ": " << command << again["verdict"]);
-    bool found = false;
-    for (auto const& repeated : again["findings"]) found = found || repeated["class"] == finding["class"];
-    CHECK(found);
-  }
-}
-
-std::string const examples = "worked-examples/e11.1,worked-examples/identity",
-                  strides = "strides/gap1,strides/gap8-alone",
-                  empty_rows = "empty-rows/every-row,empty-rows/every-other",
-                  random_masks = "masks/random-full,masks/random-b11m";
-
-TEST_CASE("every finding's reproducer finds it again", "[unit]") {
-  are_found_again("mean_v", examples + ',' + random_masks);
-  are_found_again("nan_empty_row", empty_rows);
-  are_found_again("reads_past_k", examples);
-  are_found_again("crash", examples);
-  are_found_again("ignores_strides", strides);
-}
-
-TEST_CASE("the reproducers of further kernels' findings find them again", "[slow]") {
-  are_found_again("ignores_mask", random_masks);
-  are_found_again("writes_past", examples + ',' + strides);
-  are_found_again("forgets_last_row", examples + ',' + empty_rows);
-  for (char const* const name : {"scales_q", "exits", "unknown_status", "leaves_ftz"}) are_found_again(name, examples);
-}
-
-TEST_CASE("the findings of verify have reproducers that find them again, flags and all", "[unit]") {
-  std::string const invocation =
-      "verify " ATTEST_TEST_DATA
-      "/minilm_attention.safetensors --only layer0 --softcap 2 --scale 0x1p-3 --findings '' --json -";
-  auto const report = nlohmann::json::parse(attest(invocation).out);
-  REQUIRE_FALSE(report["findings"].empty());
-  for (auto const& finding : report["findings"]) {
-    std::string const command = finding["reproducer"];
-    auto const again = nlohmann::json::parse(attest(command.substr(7) + " --json -").out);
-    bool found = false;
-    for (auto const& repeated : again["findings"])
-      found = found || (repeated["class"] == finding["class"] && repeated["case"] == finding["case"] &&
-                        repeated["sentence"] == finding["sentence"]);
-    INFO(command);
-    CHECK(found);
-  }
-}
-
-TEST_CASE("the file of a finding holds the kernel's answer: verify finds the same in it", "[unit]") {
-  struct broken {
-    char const* kernel;
-    char const* only;
-  };
-  auto const [name, only] =
-      GENERATE(broken{"mean_v", "worked-examples/e11.1"}, broken{"ignores_mask", "masks/random-full"},
-               broken{"nan_empty_row", "empty-rows/every-row"});
-  auto const report =
-      nlohmann::json::parse(attest(std::string("audit --quick --seed 2 --json - --only ") + only + kernel(name)).out);
-  auto const& first = report["findings"][0];
-  std::string const file = first["file"];
-  REQUIRE_FALSE(file.empty());
-  auto const verified = nlohmann::json::parse(attest("verify " + file + " --json -").out);
-  INFO(name << verified.dump(1).substr(0, 2000));
-  CHECK(verified["verdict"] == "refuted");
-  bool found = false;
-  for (auto const& repeated : verified["findings"]) found = found || repeated["class"] == first["class"];
-  CHECK(found);
-  CHECK(has(attest("explain " + file).out, "error/bound"));
-}
-
-TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
-  auto const report = nlohmann::json::parse(
-      attest("audit --seed 2 --only worked-examples/e11.1,worked-examples/identity --fail-fast --json -" +
-             kernel("mean_v"))
-          .out);
-  CHECK(report["verdict"] == "refuted");
-  CHECK(report["summary"]["cases"] == 1);
-  CHECK(has(report["observations"].dump(), "--fail-fast"));
 }
 
 TEST_CASE("the built-in kernel's own claims include that an answer does not depend on its company", "[unit]") {
