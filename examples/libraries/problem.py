@@ -9,7 +9,8 @@ with contextlib.suppress(ImportError):
     import ml_dtypes  # noqa: F401  gives numpy the type bfloat16: without it, files of that type have no answers
 
 # For variants of their own files.
-from attest_attention._call import LATER, Call, Unsupported, heeding, require  # noqa: E402,F401
+from attest_attention._call import LATER, Call, Unsupported, require  # noqa: E402,F401
+from attest_attention._heeding import heeding  # noqa: E402,F401
 
 
 def prefixes(names):

@@ -8,8 +8,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ._call import Call, heeding
-from ._signature import Matched, Options, name_of
+from ._call import Call
+from ._heeding import heeding
+from ._named import name_of
+from ._signature import Matched
+from ._spellings import Options
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,35 +1,27 @@
 """attest.audit: adversarial inputs, made and judged by the program, answered by a Python callable."""
 from __future__ import annotations
 
-import json as json_text
 import os
 import re
 import shlex
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import sysconfig
-import tempfile
-import threading
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 
 from . import _ask, _merge, _program, _serve, _serve_merge
 from ._arrays import dtype_of, of_kind
 from ._call import Call
-from ._progress import Progress
-from ._report import VERDICTS, Folder, NotWritten, Report, refuse_unwritable
-from ._signature import Options, name_of
+from ._judging import Words, installed, run
+from ._named import name_of
+from ._report import Report
+from ._spellings import Options
 from ._tensor_file import tensor
 from ._words import Contract, among, contract_words, domain_text, layout_word, listed, option_words, text_of
 
-Words = Sequence[str | os.PathLike[str]]
 
 _SPEC = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 
@@ -220,12 +212,6 @@ def _worker_words(options: Options, folders: Sequence[str]) -> list[str]:
     return words + [word for one in options.supports for word in ("--supports", one)]
 
 
-def _installed() -> list[Path]:
-    """The folders of this Python: its library, its packages."""
-    folders = {sys.prefix, sys.base_prefix, sys.exec_prefix, *sysconfig.get_paths().values()}
-    return [Path(folder).resolve() for folder in folders]
-
-
 def _folders(spec: str) -> list[str]:
     """The folder that the function's module is imported from, where Python does not know it by itself."""
     module = sys.modules.get(spec.partition(":")[0])
@@ -234,13 +220,13 @@ def _folders(spec: str) -> list[str]:
         return []
     depth = spec.partition(":")[0].count(".") + (1 if Path(file).name == "__init__.py" else 0)
     folder = Path(file).resolve().parents[depth]
-    return [] if any(folder.is_relative_to(known) for known in _installed()) else [str(folder)]
+    return [] if any(folder.is_relative_to(known) for known in installed()) else [str(folder)]
 
 
 def allowed(*specs: str | None) -> list[str]:
     """What the cage must let the worker read: this Python, this package, the modules of the functions."""
     package = Path(__file__).resolve().parents[1]
-    paths = [*_installed(), package, Path(sys.executable).resolve().parent, _program.library("serve").parent,
+    paths = [*installed(), package, Path(sys.executable).resolve().parent, _program.library("serve").parent,
              *(Path(folder) for spec in specs if spec for folder in _folders(spec))]
     paths += [Path(entry).resolve() for entry in sys.path if entry and Path(entry).is_dir()]
     least = [path for path in dict.fromkeys(paths) if path.exists() and path != Path("/")
@@ -249,116 +235,3 @@ def allowed(*specs: str | None) -> list[str]:
 
 
 # --- running the program ----------------------------------------------------------------------------------------------
-
-
-def run(words: Words, files: dict[str, str | os.PathLike[str] | None], progress: bool | None, *,
-         served: _serve.Kernel | None = None, name: str = "") -> Report:
-    """Runs `attest audit WORDS` and, where a kernel is served from here, answers it."""
-    return run_judging("audit", words, files, progress, served=served, name=name)
-
-
-def run_judging(judging: str, words: Words, files: dict[str, str | os.PathLike[str] | None] | None = None,
-                progress: bool | None = None, *, served: _serve.Kernel | None = None, name: str = "",
-                folder: Folder | None = None, standard_input: IO[bytes] | None = None) -> Report:
-    """Runs `attest audit` or `attest verify` to its report, which owns `folder`.
-
-    Raises ValueError with the program's sentence for exit status 2, and NotWritten, which has the report, where a file
-    of it cannot be written.
-    """
-    if not any(word == "--config" or str(word).startswith("--config=") for word in words):
-        words = [*words, "--no-config"]  # the files of options are for the command line: a function has arguments
-    written = {name: text_of(to, name) for name, to in (files or {}).items() if to is not None}
-    folder = folder or Folder()
-    report, page = Path(folder.name) / "report.json", Path(folder.name) / "report.html"
-    ends: tuple[socket.socket, socket.socket] | None = None
-    extra: list[str | os.PathLike[str]] = ["--json", report, "--report", page]
-    if junit := written.get("junit"):
-        extra += ["--junit", os.path.abspath(junit)]
-    for option in ("json", "html"):
-        if to := written.get(option):
-            refuse_unwritable(to, option)
-    if served is not None:
-        _serve.serve_library()
-        ends = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        extra += ["--channel", str(ends[1].fileno())]
-    shown = Progress(progress)
-    environment = shown.environment()
-    package = Path(__file__).resolve().parents[1]
-    if not any(package.is_relative_to(folder) for folder in _installed()):  # so that a worker finds this package
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(package), os.environ.get("PYTHONPATH")]))
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        try:
-            line = [os.fspath(word) for word in (_program.program(), judging, *words, *extra)]
-            process = subprocess.Popen(line, stdin=standard_input or subprocess.DEVNULL, stdout=output,
-                                       stderr=shown.descriptor, env=environment,
-                                       pass_fds=[ends[1].fileno()] if ends else [], start_new_session=True)
-        except BaseException:
-            shown.abandon()
-            raise
-        shown.started()
-        with _interrupts_end(process):
-            try:
-                if ends and served is not None:
-                    ends[1].close()
-                    _answer(served, name, ends[0], process)
-                    ends[0].close()  # otherwise the program waits for an answer to what it still asks
-                process.wait()
-            finally:
-                if process.poll() is None:
-                    process.terminate()
-                    process.wait()
-                for end in ends or ():
-                    end.close()
-                shown.finished()
-        failed = _program.not_written(shown.errors) if process.returncode == 2 and report.exists() else None
-        if failed is None:
-            _program.raise_for(process.returncode, shown.errors, tuple(VERDICTS) if report.exists() else ())
-        output.seek(0)
-        text = output.read()
-    content = json_text.loads(report.read_text(encoding="utf-8"))
-    for option, made in (("json", report), ("html", page)):
-        if to := written.get(option):
-            try:
-                shutil.copyfile(made, to)
-            except OSError as why:
-                failed = failed or f"{option}: {to}: cannot be written: {why.strerror or why}"
-    judged = Report(content, text, folder=folder, raised=served.tracebacks if served else None)
-    if failed:
-        raise NotWritten(failed, judged)
-    return judged
-
-
-def _answer(served: _serve.Kernel, name: str, control: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    with _serve.Server(served, name, control.fileno()) as server, warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, of overflow and NaN: the inputs have both
-        while server.next(200) >= 0:
-            if served.is_interrupted():
-                process.send_signal(signal.SIGINT)
-                return
-            if process.poll() is not None:
-                return
-
-
-class _interrupts_end:
-    """Inside, Ctrl-C asks the program for its report so far; a second one interrupts as usual. In the main thread
-    only."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self._process, self._before = process, cast(Any, None)
-
-    def __enter__(self) -> None:
-        if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._end)
-
-    def _end(self, *_: object) -> None:
-        self._restore()
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGINT)
-
-    def _restore(self) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-            self._before = None
-
-    def __exit__(self, *_: object) -> None:
-        self._restore()

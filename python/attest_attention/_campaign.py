@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Union
 
 from . import _program
-from ._shards import (LEFT_AFTER, OWN_OPTIONS, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line,
+from ._checked import no_own_option, of_type, path_of, reached_by, told_by, whole, words_of
+from ._shards import (LEFT_AFTER, Identity, Interrupted, Task, WrongTask, digest_of, key_of, last_line,
                       run, run_program)
 from ._words import Contract
 
@@ -105,48 +106,6 @@ def campaign(kernels: Word | Iterable[Word], seeds: int | Iterable[int], cluster
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def of_type(argument: str, given: Any, kinds: tuple[type, ...], expected: str) -> Any:
-    if not isinstance(given, kinds):
-        raise TypeError(f"{argument}: is a {type(given).__name__}, expected {expected}")
-    return given
-
-
-def words_of(argument: str, given: Any, expected: str) -> list[str]:
-    """One word or several. A path is a word, too."""
-    several = [given] if isinstance(given, (str, os.PathLike)) else list(of_type(argument, given, (Iterable,),
-                                                                                 expected))
-    for one in several:
-        if not isinstance(one, (str, os.PathLike)):
-            raise TypeError(f"{argument}: holds a {type(one).__name__}, expected {expected}")
-    return [os.fsdecode(one) for one in several]
-
-
-def path_of(argument: str, given: Any, expected: str = "a path") -> str:
-    return os.fsdecode(of_type(argument, given, (str, os.PathLike), expected))
-
-
-def whole(argument: str, given: Any, least: int, most: int) -> None:
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise TypeError(f"{argument}: is {given!r}, expected a whole number")
-    if not least <= given <= most:
-        raise ValueError(f"{argument}: is {given}, expected {least} to {most}")
-
-
-def told_by(progress: Any) -> None:
-    of_type("progress", progress, (Callable, type(None)), "a callable that takes a line")  # type: ignore[arg-type]
-
-
-def reached_by(cluster: Any) -> None:
-    if not (cluster is None or hasattr(cluster, "scheduler_address") or hasattr(cluster, "submit")):
-        of_type("cluster", cluster, (str,), "None, a cluster or client of Dask, or the address of a scheduler")
-
-
-def no_own_option(words: Iterable[str]) -> None:
-    for word in words:
-        if word.split("=", 1)[0] in OWN_OPTIONS:
-            raise ValueError(f"options: {word} is what this function itself says; it has an argument for it, or no use")
 
 
 def _audits(names: list[str], seeds: list[int], where: Path, shards: int, contract: Contract, quick: bool, draws: int,

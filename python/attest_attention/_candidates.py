@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from . import _program
-from ._campaign import (MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, contract_of, no_own_option, outcomes,
-                        path_of, reached_by, told_by, whole, words_of)
+from ._campaign import MOST_DRAWS, VERDICTS, Progress, Word, _say, connected, contract_of, outcomes
+from ._checked import no_own_option, path_of, reached_by, told_by, whole, words_of
 from ._candidates_page import page_of
 from ._shards import (Identity, Interrupted, WrongTask, key_of, last_line, refuse_changed, refuse_interrupted,
                       refuse_other_build, run_program)

@@ -3,25 +3,26 @@ from __future__ import annotations
 
 import collections
 import functools
-import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from . import _capture_backward, _hooks, _places, _tensor_file, _verify
+from . import _capture_backward, _hooked, _hooks, _places, _tensor_file, _verify
 from ._parameters import numbers_of
+from ._model_frames import ModelFrames
 from ._places import Places
 from ._problem import Problem
 from ._recorded import Recorded, Sample, copied, kind_of
 from ._report import Report
 from ._tensor_file import Tensor
+from ._torch_state import in_cuda_graph, overrides_of
 from ._words import Contract
 
 
 # The problems of a call, each with its inputs on the host.
-Inputs: TypeAlias = list[tuple[_hooks.Problem, dict[str, Tensor]]]
+Inputs: TypeAlias = list[tuple[_hooked.Problem, dict[str, Tensor]]]
 
 
 class capture:  # noqa: N801  a function to its users
@@ -137,7 +138,7 @@ class capture:  # noqa: N801  a function to its users
     def __enter__(self) -> capture:
         if self._active:
             raise ValueError("capture: the block is running already")
-        self._find_model()
+        self._frames = ModelFrames(self._model)
         self._wrappers = {}
         for hook in _hooks.found():
             wrapper = self._wrapper(hook)
@@ -170,7 +171,7 @@ class capture:  # noqa: N801  a function to its users
                     if id(value) in by_id:
                         put(names, name, by_id[id(value)])
 
-    def _wrapper(self, hook: _hooks.Hook) -> Callable[..., Any]:
+    def _wrapper(self, hook: _hooked.Hook) -> Callable[..., Any]:
         original = hook.function
         torch = sys.modules.get("torch") if "torch" in hook.name or "flash" in hook.name else None
         if torch is None and hook.name.startswith("transformers"):
@@ -197,20 +198,20 @@ class capture:  # noqa: N801  a function to its users
             scripted._register_builtin(wrapper, operator)  # torch.jit.script reads the function itself
         return wrapper
 
-    def _overridden(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], watched: bool) -> Any:
+    def _overridden(self, hook: _hooked.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], watched: bool) -> Any:
         """A call that its arguments or a mode decide: they get the function, and find it where it was. It is not
         recorded."""
-        if watched and not getattr(self._inside, "running", False) and (not self._codes or self._below_model()):
+        if watched and not getattr(self._inside, "running", False) and self._frames.wants():
             with self._lock:
                 self.seen_calls += 1
             self._refused("a tensor subclass or a torch-function mode")
         with self._places.originals():
             return hook.function(*args, **kwargs)
 
-    def _called(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _called(self, hook: _hooked.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The call itself, between the copies of its inputs and its outputs where it is recorded."""
         original = hook.function
-        if getattr(self._inside, "running", False) or (self._codes and not self._below_model()):
+        if getattr(self._inside, "running", False) or not self._frames.wants():
             return original(*args, **kwargs)
         new, number, problems = self._begun(hook, args, kwargs)
         if problems is None:  # what it calls within may be recorded instead
@@ -226,7 +227,7 @@ class capture:  # noqa: N801  a function to its users
         self._ended(hook, problems, returned, new, number, watch)
         return returned
 
-    def _begun(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, int,
+    def _begun(self, hook: _hooked.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[bool, int,
                                                                                                 Inputs | None]:
         """(first of its kind, its number, copies of its inputs): no inputs where it is not wanted, None where it cannot
         be."""
@@ -238,25 +239,25 @@ class capture:  # noqa: N801  a function to its users
                 new = kind not in self._sample.kinds
                 if not self._sample.wants(kind):
                     return new, number, []
-            _hooks.refuse(in_cuda_graph(), "under the capture of a CUDA graph")
+            _hooked.refuse(in_cuda_graph(), "under the capture of a CUDA graph")
             problems = hook.describe(*args, **kwargs)
             for one in problems:
-                _hooks.check(one)
+                _hooked.check(one)
             return new, number, [(one, {role: copied(x, role) for role, x in one.inputs.items()}) for one in problems]
-        except _hooks.NotRecorded as why:
+        except _hooked.NotRecorded as why:
             self._refused(str(why))
         except Exception as why:  # whatever it is, the program that is watched shall not see it
             self._refused(f"{type(why).__name__}: {why}")
         return False, 0, None
 
-    def _ended(self, hook: _hooks.Hook, problems: Inputs, returned: Any, new: bool, number: int,
+    def _ended(self, hook: _hooked.Hook, problems: Inputs, returned: Any, new: bool, number: int,
                watch: _capture_backward.Watch | None) -> None:
         try:
             records = []
             for problem, tensors in problems:
                 given = {role: x for role, x in problem.outputs(returned).items() if x is not None}
                 tensors |= {role: copied(x, role) for role, x in given.items()}
-                record = Recorded(hook.name, self._layer(), number, tensors, **numbers_of(problem))
+                record = Recorded(hook.name, self._frames.layer(), number, tensors, **numbers_of(problem))
                 size = record.nbytes
                 if watch is not None:  # room for gradients
                     size += sum(tensors[role].data.nbytes for role in ("q", "k", "v", "o"))
@@ -281,71 +282,3 @@ class capture:  # noqa: N801  a function to its users
     def _refused(self, why: str) -> None:
         with self._lock:
             self.not_recorded[why] += 1
-
-    # --- the model ----------------------------------------------------------------------------------------------------
-
-    def _find_model(self) -> None:
-        """The code of the frames that belong to the model: of a module's call, or of the function itself."""
-        self._codes: set[Any] = set()
-        self._names: dict[int, str] = {}
-        torch = sys.modules.get("torch")
-        if torch is not None:
-            self._module_calls = {torch.nn.Module._wrapped_call_impl.__code__, torch.nn.Module._call_impl.__code__}
-        else:
-            self._module_calls = set()
-        if torch is not None and isinstance(self._model, torch.nn.Module):
-            self._codes = self._module_calls
-            self._names = {id(layer): name for name, layer in self._model.named_modules()}
-        elif self._model is not None:
-            inner = getattr(self._model, "__wrapped__", getattr(self._model, "_torchdynamo_orig_callable", self._model))
-            inner = getattr(inner, "__func__", inner)
-            code = getattr(inner, "__code__", getattr(getattr(type(inner), "__call__", None), "__code__", None))
-            self._codes = {code} if code is not None else set()
-
-    def _below_model(self) -> bool:
-        frame: Any = sys._getframe(2)
-        while frame is not None:
-            if frame.f_code in self._codes and (not self._names or self._is_model(frame.f_locals.get("self"))):
-                return True
-            frame = frame.f_back
-        return False
-
-    def _is_model(self, called: Any) -> bool:
-        """Whether this module is the model, or what torch.compile made of it."""
-        return called is self._model or getattr(called, "_modules", {}).get("_orig_mod") is self._model
-
-    def _layer(self) -> str:
-        """The name of the innermost layer of the model that is being called."""
-        frame: Any = sys._getframe(2) if self._names else None
-        while frame is not None:
-            if frame.f_code in self._module_calls and (name := self._names.get(id(frame.f_locals.get("self")))):
-                return name
-            frame = frame.f_back
-        return ""
-
-
-def overrides_of(torch: Any) -> Callable[[tuple[Any, ...]], bool]:
-    """Whether one of these arguments, or a mode of torch, has a __torch_function__ that decides what a function
-    computes.
-
-    That of torch.Tensor, of torch.nn.Parameter and of a default device decide nothing.
-    """
-    has, modes = torch.overrides.has_torch_function, torch.overrides._get_current_function_mode_stack
-    device = importlib.import_module("torch.utils._device").DeviceContext
-    nothing = (torch.Tensor.__torch_function__.__func__, torch._C._disabled_torch_function_impl)
-
-    def decides(argument: Any) -> bool:
-        how = getattr(type(argument), "__torch_function__", None)
-        return how is not None and getattr(how, "__func__", how) not in nothing
-
-    def overridden(arguments: tuple[Any, ...]) -> bool:
-        return has(arguments) and (any(map(decides, arguments))
-                                   or any(not isinstance(mode, device) for mode in modes()))
-
-    return overridden
-
-
-def in_cuda_graph() -> bool:
-    """Whether PyTorch is recording a CUDA graph: copies to the host would break it."""
-    torch = sys.modules.get("torch")
-    return torch is not None and bool(torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())

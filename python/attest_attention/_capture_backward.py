@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from . import _hooks
+from . import _hooked, _hooks
 from ._parameters import GRADIENTS
 from ._recorded import copied
 from ._tensor_file import Tensor
@@ -16,7 +16,7 @@ from ._tensor_file import Tensor
 Done = Callable[[list[dict[str, Tensor]]], None]
 
 
-def watch(hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
+def watch(hook: _hooked.Hook, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Watch | None:
     """The watch of a call, which must get the watched arguments. Returns None if no gradient can flow."""
     torch = sys.modules.get("torch")
     if torch is None or not torch.is_grad_enabled():
@@ -35,7 +35,7 @@ class Watch:
     without them.
     """
 
-    def __init__(self, hook: _hooks.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any) -> None:
+    def __init__(self, hook: _hooked.Hook, args: tuple[Any, ...], kwargs: dict[str, Any], torch: Any) -> None:
         self._hook = hook
         self._given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}
         self._aliases: dict[Any, Any] = {}
@@ -55,7 +55,7 @@ class Watch:
         args = tuple(value for place, value in given.items() if isinstance(place, int))
         return args, {place: value for place, value in given.items() if isinstance(place, str)}
 
-    def begin(self, problems: list[_hooks.Problem], returned: Any, done: Done, refused: Callable[[str], None]) -> None:
+    def begin(self, problems: list[_hooked.Problem], returned: Any, done: Done, refused: Callable[[str], None]) -> None:
         """Waits for the backward pass: `done` gets the tensors of each problem once, `refused` why there are none.
 
         The hooks keep no tensor that leads to them: such a circle would never be freed.
@@ -80,7 +80,7 @@ class Watch:
                     self._is_open, found = False, dict(self._found)
                 do = found.pop("out")
                 done(self._tensors(befores, (do, *rest) if is_tuple else do, found))
-            except _hooks.NotRecorded as why:
+            except _hooked.NotRecorded as why:
                 refused(str(why))
             except Exception as why:  # whatever it is, the program that is watched shall not see it
                 refused(f"gradients: {type(why).__name__}: {why}")
@@ -103,13 +103,13 @@ class Watch:
         return [self._of(before, after, back)
                 for before, after in zip(befores, self._hook.describe(*args, **kwargs))]
 
-    def _of(self, before: _Before, after: _hooks.Problem, back: Any) -> dict[str, Tensor]:
-        _hooks.refuse("block_table" in after.inputs, "gradients of a pool of pages")
+    def _of(self, before: _Before, after: _hooked.Problem, back: Any) -> dict[str, Tensor]:
+        _hooked.refuse("block_table" in after.inputs, "gradients of a pool of pages")
         given = {name: after.inputs[role] for name, role in GRADIENTS.items()
                  if role in before.require and not after.inputs[role].requires_grad}
         if self._hook.describe is not _hooks.torch_sdpa or not before.has_bias_as_given:
             given.pop("dbias", None)  # no argument of the function is this bias
-        _hooks.refuse("dq" not in given, "gradients without that of q")
+        _hooked.refuse("dq" not in given, "gradients without that of q")
         given["do"] = before.outputs(back)["o"]
         return {name: copied(x, name) for name, x in given.items()}
 
@@ -117,7 +117,7 @@ class Watch:
 class _Before:
     """What a problem was before its backward pass: which roles require a gradient, and where its outputs are."""
 
-    def __init__(self, problem: _hooks.Problem) -> None:
+    def __init__(self, problem: _hooked.Problem) -> None:
         self.require = {role for role, x in problem.inputs.items() if getattr(x, "requires_grad", False)}
         bias = problem.inputs.get("bias")
         self.has_bias_as_given = bias is not None and bias.stride(-1) != 0

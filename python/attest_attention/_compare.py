@@ -14,10 +14,11 @@ import numpy as np
 
 from . import _ask, _merge, _program, _tensor_file
 from ._arrays import as_numpy
-from ._audit import audit, resolved, run_judging
+from ._audit import audit, resolved
+from ._judging import run_judging
 from ._cases import Answers, answers_of, merge_answers_of
 from ._report import Report, _escaped
-from ._signature import Options
+from ._spellings import Options
 from ._tensor_file import Array, Tensor
 from ._words import Contract, contract_words, layout_word, option_words
 
@@ -215,5 +216,3 @@ def _spread(values: list[Array], bound: Array) -> Array:
         mixed = finite.any(axis=0) & ~finite.all(axis=0)
         judged = np.isfinite(bound)
         return np.where(~judged | ~finite.any(axis=0), 0.0, np.where(mixed, np.inf, np.nan_to_num(apart, nan=0.0)))
-
-

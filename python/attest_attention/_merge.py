@@ -15,7 +15,8 @@ import numpy as np
 
 from ._arrays import host, of_kind
 from ._call import Array, Unsupported
-from ._signature import SPELLINGS, Options, name_of
+from ._named import name_of
+from ._spellings import SPELLINGS, Options
 from ._tensor_file import Tensor, tensor
 
 

@@ -8,54 +8,30 @@ from __future__ import annotations
 
 import collections
 import ctypes
-import functools
 import threading
 import traceback
-import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from . import _program
-from ._arrays import DLTensor, as_numpy, of_dltensor, swapped
+from ._arrays import as_numpy, of_dltensor, swapped
 from ._call import Array, Call, Unsupported, require
 from ._parameters import BYTES, LATER, NUMBERS
 from ._refusal import may_be_refusal
 from ._returned import parts_of
+from ._said import MOST_SAID, cut, first_line, from_callable, place_of, text_of
+from ._serve_library import KERNEL, MAY_BE_REFUSAL, AttestCall, say_refusal, serve_library
+from ._serve_library import say as say_to_judge
 from ._tensor_file import Tensor
 
 OK, UNSUPPORTED, FAILED = 0, 1, 2
-MOST_SAID = 400  # bytes that the report quotes
-MAY_BE_REFUSAL = "\x01"  # in front of what is said of a failure: include/attest/serve.h
 REMEMBERED_CALLS = 4
 REMEMBERED_BYTES = 1 << 16  # of a call: larger ones are compared once only
 MOST_TRACEBACKS = 1000
 
-_tensor = ctypes.POINTER(DLTensor)
-
-
-class AttestCall(ctypes.Structure):
-    """attest_call of include/attest/kernel.h. Of a call of version 1 nothing behind `weights` is there, of one of
-    version 2 nothing behind `reserved`."""
-
-    _fields_ = [("abi_version", ctypes.c_uint32), ("threads", ctypes.c_int32),
-                ("q", _tensor), ("k", _tensor), ("v", _tensor), ("mask", _tensor), ("bias", _tensor),
-                ("scale", ctypes.c_double), ("softcap", ctypes.c_double),
-                ("diagonal", ctypes.c_int64), ("left", ctypes.c_int64), ("right", ctypes.c_int64),
-                ("out", _tensor), ("lse", _tensor), ("weights", _tensor),
-                ("sink", _tensor), ("q_lengths", _tensor), ("k_lengths", _tensor), ("q_offsets", _tensor),
-                ("k_offsets", _tensor), ("block_table", _tensor), ("block_mask", _tensor), ("keep", _tensor),
-                ("q_scale", _tensor), ("k_scale", _tensor), ("v_scale", _tensor), ("dropout", ctypes.c_double),
-                ("block_q", ctypes.c_int32), ("block_k", ctypes.c_int32), ("align", ctypes.c_int32),
-                ("reserved", ctypes.c_int32),
-                ("d_out", _tensor), ("d_q", _tensor), ("d_k", _tensor), ("d_v", _tensor), ("d_bias", _tensor),
-                ("d_sink", _tensor)]
-
-
 _NUMBERS_OF_1 = tuple(name for name in NUMBERS if getattr(AttestCall, name).offset < AttestCall.sink.offset)
 WITHOUT_RULE = ("q_scale", "k_scale", "v_scale", "reserved")
-KERNEL = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(AttestCall))
 _memcmp = ctypes.CDLL(None).memcmp
 _memcmp.restype, _memcmp.argtypes = ctypes.c_int, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
 
@@ -171,8 +147,8 @@ class Kernel:
         self.merges: Kernel | None = None
         self.gradients: Kernel | None = None
         self.is_alone = False
-        self._say, self._interruptible = say or _say, interruptible
-        self._say_refusal = say or _say_refusal
+        self._say, self._interruptible = say or say_to_judge, interruptible
+        self._say_refusal = say or say_refusal
         self._memory = _Memory()
 
     def answers_merges(self, merges: Kernel) -> None:
@@ -204,7 +180,7 @@ class Kernel:
         except _Broken as why:
             return self._says(str(why))
         except NotImplementedError as why:  # Unsupported is one
-            self._say(cut(_text(why) or type(why).__name__, MOST_SAID))
+            self._say(cut(text_of(why) or type(why).__name__, MOST_SAID))
             return UNSUPPORTED
         except BaseException as why:  # noqa: BLE001  a callable may raise anything, SystemExit too
             if isinstance(why, KeyboardInterrupt) and self._interruptible:
@@ -212,12 +188,12 @@ class Kernel:
             return self._failed(why)
 
     def _failed(self, why: BaseException) -> int:
-        said = f"{type(why).__name__}: {_first_line(why)}{_place(why)}"
+        said = f"{type(why).__name__}: {first_line(why)}{place_of(why)}"
         # The report escapes what cannot be printed, and tracebacks are found by the sentence.
         said = cut("".join(one if one.isprintable() else "?" for one in said), MOST_SAID - len(MAY_BE_REFUSAL))
         if len(self.tracebacks) < MOST_TRACEBACKS:
-            self.tracebacks.setdefault(said, "".join(traceback.format_exception(type(why), why, _from_callable(why))))
-        (self._say_refusal if may_be_refusal(why, _text(why)) else self._say)(said)
+            self.tracebacks.setdefault(said, "".join(traceback.format_exception(type(why), why, from_callable(why))))
+        (self._say_refusal if may_be_refusal(why, text_of(why)) else self._say)(said)
         return FAILED
 
     def _copy(self, judged: Array) -> Array:
@@ -269,76 +245,6 @@ class Kernel:
     def _says(self, what: str) -> int:
         self._say(cut(what, MOST_SAID))
         return FAILED
-
-
-def _text(why: BaseException) -> str:
-    """str(why), which may be the callable's code, too."""
-    try:
-        return str(why)
-    except Exception as second:  # noqa: BLE001
-        return f"({type(why).__name__} cannot be printed: {type(second).__name__})"
-
-
-def _first_line(why: BaseException) -> str:
-    lines = _text(why).strip().splitlines()
-    return lines[0] if lines else "(no message)"
-
-
-def _from_callable(why: BaseException) -> types.TracebackType | None:
-    """The traceback from the first frame outside of this package on, or all of it where there is none."""
-    frame = why.__traceback__
-    while frame is not None and frame.tb_frame.f_globals.get("__package__") == __package__:
-        frame = frame.tb_next
-    return frame or why.__traceback__
-
-
-def _place(why: BaseException) -> str:
-    """Where it was raised: " (file.py:line)", of the last frame."""
-    place = ""
-    for frame in traceback.extract_tb(why.__traceback__):
-        place = f" ({frame.filename.rpartition('/')[2]}:{frame.lineno})"
-    return place
-
-
-def cut(text: str, most: int) -> str:
-    """The beginning of a text that has at most `most` bytes of UTF-8, without NULs."""
-    data = text.replace("\0", " ").encode("utf-8", "replace")
-    return text.replace("\0", " ") if len(data) <= most else data[: most - 3].decode("utf-8", "ignore") + "…"
-
-
-# --- the library ------------------------------------------------------------------------------------------------------
-
-
-@functools.cache
-def serve_library() -> ctypes.CDLL:
-    """libattest_serve. Raises FileNotFoundError where it is not there."""
-    library = ctypes.CDLL(str(_program.library("serve")))
-    library.attest_serve_caged.restype, library.attest_serve_caged.argtypes = ctypes.c_void_p, [ctypes.c_char_p]
-    library.attest_serve_attached.restype = ctypes.c_void_p
-    library.attest_serve_attached.argtypes = [ctypes.c_int, ctypes.c_char_p]
-    library.attest_serve_refuse.restype, library.attest_serve_refuse.argtypes = None, [ctypes.c_char_p]
-    library.attest_serve_merges.restype, library.attest_serve_merges.argtypes = None, [ctypes.c_void_p, ctypes.c_void_p]
-    library.attest_serve_backward.restype = None
-    library.attest_serve_backward.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
-    library.attest_serve_next.restype = ctypes.c_int
-    library.attest_serve_next.argtypes = [ctypes.c_void_p, KERNEL, ctypes.c_int]
-    library.attest_serve_say.restype, library.attest_serve_say.argtypes = None, [ctypes.c_char_p]
-    library.attest_serve_end.restype, library.attest_serve_end.argtypes = None, [ctypes.c_void_p]
-    return library
-
-
-def _say(text: str) -> None:
-    serve_library().attest_serve_say(text.encode("utf-8", "replace"))
-
-
-def _say_refusal(text: str) -> None:
-    _say(MAY_BE_REFUSAL + text)
-
-
-def refuse(why: str) -> None:
-    """Tells the judge that started this process that the kernel cannot be served, and why. The process then ends."""
-    serve_library().attest_serve_refuse(cut(why, 500).encode("utf-8", "replace"))
-
 
 class Server:
     """Answers the judge's requests with a Kernel, on the thread that calls `next`. Closes with `with`."""

@@ -6,10 +6,8 @@ no finding. Nothing is configured; `adapter=` of `audit` is for what the table d
 from __future__ import annotations
 
 import dataclasses
-import functools
 import inspect
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,80 +15,10 @@ import numpy as np
 
 from ._arrays import of_kind, swapped
 from ._call import Array, Call, require
+from ._named import name_of, with_parameters
 from ._parameters import LATER
+from ._spellings import ADDITIVE_MASKS, ALIGNED, ROLES, Options
 from ._tensor_file import tensor
-from ._words import among
-
-# What a parameter is for: the names that it has in use.
-SPELLINGS: dict[str, tuple[str, ...]] = {
-    "q": ("q", "query", "queries", "Q"),
-    "k": ("k", "key", "keys", "K"),
-    "v": ("v", "value", "values", "V"),
-    "scale": ("scale", "softmax_scale", "sm_scale", "scaling"),
-    "causal": ("causal", "is_causal"),
-    "mask": ("mask", "attn_mask", "attention_mask"),
-    "bias": ("bias", "attn_bias", "attention_bias"),
-    "window": ("window_size", "window", "local_window_size"),
-    "sliding_window": ("sliding_window",),
-    "diagonal": ("diagonal",),
-    "left": ("left",),
-    "right": ("right",),
-    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "logit_softcap", "logits_softcap"),
-    "gqa": ("enable_gqa", "gqa"),
-    "lse": ("return_lse", "return_softmax_lse"),
-    "weights": ("return_weights", "return_attn_weights", "need_weights"),
-    "threads": ("threads", "num_threads", "n_threads"),
-    "out": ("out",),
-    "dropout": ("dropout_p", "dropout"),
-    "q_offsets": ("cu_seqlens_q", "cu_seqlens_qo", "cu_seq_q", "qo_indptr", "q_offsets"),
-    "k_offsets": ("cu_seqlens_k", "cu_seqlens_kv", "cu_seq_k", "kv_indptr", "k_offsets"),
-    "max_seqlen_q": ("max_seqlen_q", "max_seqlen_qo"),
-    "max_seqlen_k": ("max_seqlen_k", "max_seqlen_kv"),
-    "q_lengths": ("seqused_q", "q_lengths"),
-    "k_lengths": ("seqused_k", "cache_seqlens", "seq_lens", "nonpad_kv_seqlen", "k_lengths"),
-    "block_table": ("block_table", "page_table", "block_tables"),
-    "sink": ("sinks", "s_aux", "learnable_sink", "sink_token", "sink"),
-    "block_mask": ("block_mask",),
-    "block_q": ("block_q",),
-    "block_k": ("block_k",),
-    "keep": ("keep",),
-    "align": ("align",),
-}
-ROLES = {name: role for role, names in SPELLINGS.items() for name in names}
-# Masks of these names take what torch's takes: Booleans, or numbers that are added to the scores.
-_ADDITIVE_MASKS = ("attn_mask", "attention_mask")
-# These say by their name along which diagonal a band lies; `causal` does not.
-_ALIGNED = {"is_causal": "top-left"}
-LAYOUTS = ("bhnd", "bnhd", "thd")
-# What no name of a parameter says.
-SUPPORTS = ("gqa", "bias-in-mask", "sink-by-entry")
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """What the caller of `audit` says about a callable, beyond its signature."""
-
-    arrays: str = "numpy"
-    device: str = "cpu"
-    layout: str = "bhnd"
-    # "top-left" or "bottom-right": the diagonal of the callable's own causal and window parameters
-    causal: str | None = None
-    supports: tuple[str, ...] = ()
-    returns: str | None = None  # "o", "o,lse", "o,weights" or "o,lse,weights": what it always returns
-
-    def __post_init__(self) -> None:
-        for name, value, known in (("arrays", self.arrays, ("numpy", "torch", "jax")), ("layout", self.layout, LAYOUTS),
-                                   ("causal", self.causal, (None, "top-left", "bottom-right")),
-                                   ("returns", self.returns, (None, "o", "o,lse", "o,weights", "o,lse,weights"))):
-            if not among(value, known):
-                raise ValueError(f"{name}: is {value!r}, expected {', '.join(repr(one) for one in known if one)}")
-        for one in self.supports:
-            if one not in SUPPORTS:
-                raise ValueError(f"supports: {one!r} is unknown, expected " + ", ".join(map(repr, SUPPORTS)))
-        if self.arrays == "numpy" and self.device != "cpu":
-            raise ValueError(f"device: is {self.device!r}, but NumPy's arrays are on the cpu; say arrays='torch' or "
-                             "'jax'")
-
 
 class Matched:
     """A callable and the parameters that it has: called with a Call, it returns what the callable returned.
@@ -103,7 +31,7 @@ class Matched:
     def __init__(self, function: Callable[..., Any], options: Options = Options()) -> None:
         self.function, self.options = function, options
         try:
-            signature = inspect.signature(_with_parameters(function))
+            signature = inspect.signature(with_parameters(function))
         except (ValueError, TypeError):
             raise ValueError(f"kernel: {name_of(function)} has no signature that Python knows; "
                              "give adapter=, a function of one call") from None
@@ -270,7 +198,7 @@ class Matched:
     def _lies(self, call: Call, role: str) -> bool:
         """Whether the callable's own band lies along the diagonal of the call, in each entry. Where its name leaves
         open which corner that is, entries must be square."""
-        aligned = self.options.causal or _ALIGNED.get(self.parameters.get(role, ""))
+        aligned = self.options.causal or ALIGNED.get(self.parameters.get(role, ""))
         knows = call if "q_lengths" in self.parameters else dataclasses.replace(call, q_lengths=None)
         beside = call.keys_of() - knows.queries_of()  # as the callable sees it
         if "align" in self.parameters:
@@ -318,7 +246,7 @@ class Matched:
         if visible is not None:
             require("mask" in has and not self._packed, "a mask")
         if bias is not None:
-            additive = has.get("mask") in _ADDITIVE_MASKS or "bias-in-mask" in self.options.supports
+            additive = has.get("mask") in ADDITIVE_MASKS or "bias-in-mask" in self.options.supports
             require(("bias" in has or additive) and not self._packed, "a bias")
             if "bias" not in has:
                 arguments["mask"] = self.given(np.ascontiguousarray(call.additive(visible)))
@@ -364,24 +292,6 @@ def _both(mask: Array | None, band: Array | None) -> Array | None:
         return mask
     band = band if band.ndim == 4 else band[None, None]
     return band if mask is None else mask & band
-
-
-def _with_parameters(function: Callable[..., Any]) -> Callable[..., Any]:
-    """What has the parameters of a callable: of a module of torch, which is called with anything, its forward."""
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(function, torch.nn.Module):
-        forward: Callable[..., Any] = function.forward
-        return forward
-    return function
-
-
-def name_of(function: object) -> str:
-    """MODULE:NAME of a function or class, or the name of the class of another object."""
-    if isinstance(function, functools.partial):
-        return f"partial({name_of(function.func)})"
-    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
-    of = function if name else type(function)
-    return f"{getattr(of, '__module__', None) or '?'}:{name or type(function).__qualname__}"
 
 
 def _rows(array: Array) -> Array:

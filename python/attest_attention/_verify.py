@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _tensor_file
-from ._audit import run_judging
+from ._judging import run_judging
 from ._keywords import outputs_of
 from ._problem import Problem, problem
 from ._report import Folder, NotWritten, Replay, Report

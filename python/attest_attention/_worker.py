@@ -10,8 +10,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from . import _ask, _merge, _serve, _serve_gradients, _serve_merge
-from ._signature import Options
+from . import _ask, _merge, _serve, _serve_gradients, _serve_library, _serve_merge
+from ._spellings import Options
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             backward = _ask.imported(given.backward, argument="backward") if given.backward else None
             _serve_gradients.answer_with(kernel, function, backward, options, interruptible=False)
     except BaseException as why:  # noqa: BLE001  a module may raise anything when it is imported
-        _serve.refuse(f"{type(why).__name__}: {why}")
+        _serve_library.refuse(f"{type(why).__name__}: {why}")
         print(f"{type(why).__name__}: {why}", file=sys.stderr)
         return 2
     name = (given.merge or given.backward) if function is _merge.no_attention else given.function

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import types
 from pathlib import Path
 from typing import Any
@@ -12,56 +11,9 @@ import pytest
 from attention_formula import drawn, formula
 
 import attest_attention as attest
-from attest_attention import _hooks, _tensor_file
+from attest_attention import _hooked, _hooks, _tensor_file
 from attest_attention._call import Call
-from attest_attention._recorded import Sample
-
-
-def flash_attn_func(q: Any, k: Any, v: Any, dropout_p: float = 0.0, softmax_scale: Any = None, causal: bool = False,
-                    window_size: tuple[int, int] = (-1, -1), softcap: float = 0.0, alibi_slopes: Any = None,
-                    deterministic: bool = False, return_attn_probs: bool = False) -> Any:
-    """What flash_attn.flash_attn_func computes, with arrays [b, n, h, d] of NumPy."""
-    if q.shape[1] == 13:
-        raise RuntimeError("thirteen queries")
-    n, m = q.shape[1], k.shape[1]
-    left, right = (window_size[0], 0) if causal else window_size
-    q, k, v = (x.swapaxes(1, 2) for x in (q, k, v))
-    scale = np.nan if softmax_scale is None else softmax_scale
-    o, lse, _ = formula(Call(q, k, v, scale=scale, softcap=softcap, left=left, right=right, diagonal=m - n))
-    o = o.swapaxes(1, 2).astype(q.dtype)
-    return (o, lse.astype(np.float32), None) if return_attn_probs else o
-
-
-def flash_attn_varlen_func(q: Any, k: Any, v: Any, cu_seqlens_q: Any, cu_seqlens_k: Any, max_seqlen_q: int,
-                           max_seqlen_k: int, causal: bool = False) -> Any:
-    """What flash_attn.flash_attn_varlen_func computes, with arrays [sum of n, h, d] of NumPy."""
-    rows = zip(zip(cu_seqlens_q, cu_seqlens_q[1:]), zip(cu_seqlens_k, cu_seqlens_k[1:]))
-    return np.concatenate([flash_attn_func(q[None, slice(*i)], k[None, slice(*j)], v[None, slice(*j)], causal=causal)[0]
-                           for i, j in rows])
-
-
-@pytest.fixture(autouse=True)
-def library(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A module flash_attn, and a module that has imported its function by name."""
-    made: Any = types.ModuleType("flash_attn")
-    made.flash_attn_func, made.flash_attn_varlen_func = flash_attn_func, flash_attn_varlen_func
-    user: Any = types.ModuleType("user_of_flash_attn")
-    user.attention = flash_attn_func
-    monkeypatch.setitem(sys.modules, "flash_attn", made)
-    monkeypatch.setitem(sys.modules, "user_of_flash_attn", user)
-    # The rest of the watched libraries may be imported by other tests of this process.
-    monkeypatch.setattr(_hooks, "NAMED", [entry for entry in _hooks.NAMED if entry[0].startswith("flash_attn")])
-    return made
-
-
-def tensors(seed: int = 0, n: int = 5, m: int = 7, h: int = 2, d: int = 8, dtype: Any = np.float32) -> Any:
-    random = np.random.default_rng(seed)
-    return [random.standard_normal((1, rows, h, d)).astype(dtype) for rows in (n, m, m)]
-
-
-def queries_of(seen: Any) -> list[int]:
-    """How many queries each of the recorded calls has."""
-    return [call.q.shape[2] for call in seen.calls]
+from capture_library import flash_attn_func, flash_attn_varlen_func, library, tensors
 
 
 def test_a_call_is_recorded_and_its_result_is_the_function_s(library: Any) -> None:
@@ -129,8 +81,8 @@ def test_what_a_file_cannot_say_is_counted(library: Any) -> None:
 
 @pytest.mark.parametrize("kind", [np.uint8, np.int16, np.uint32, np.int32, np.int64])
 def test_lengths_of_any_whole_type_are_recorded(library: Any, monkeypatch: pytest.MonkeyPatch, kind: Any) -> None:
-    def described(q: Any, k: Any, v: Any, lengths: Any) -> list[_hooks.Problem]:
-        return [_hooks.Problem({"q": q, "k": k, "v": v, "k_lengths": lengths}, lambda o: {"o": o})]
+    def described(q: Any, k: Any, v: Any, lengths: Any) -> list[_hooked.Problem]:
+        return [_hooked.Problem({"q": q, "k": k, "v": v, "k_lengths": lengths}, lambda o: {"o": o})]
 
     library.flash_attn_func = lambda q, k, v, lengths: np.asarray(attest.reference(q, k, v, k_lengths=lengths).o)
     monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", described)])
@@ -144,15 +96,15 @@ def test_lengths_of_any_whole_type_are_recorded(library: Any, monkeypatch: pytes
 def test_a_sink_that_a_file_cannot_say_is_counted(sink: Any, why: str) -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors())
     module = types.SimpleNamespace(training=False, sinks=sink)
-    with pytest.raises(_hooks.NotRecorded, match=why):
-        _hooks.check(_hooks.transformers_attention(module, q, k, v)[0])
+    with pytest.raises(_hooked.NotRecorded, match=why):
+        _hooked.check(_hooks.transformers_attention(module, q, k, v)[0])
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.float64, np.float16])
 def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, monkeypatch: pytest.MonkeyPatch,
                                                                kind: Any) -> None:
-    def described(q: Any, k: Any, v: Any, bias: Any) -> list[_hooks.Problem]:
-        return [_hooks.Problem({"q": q, "k": k, "v": v, "bias": bias}, lambda o: {"o": o})]
+    def described(q: Any, k: Any, v: Any, bias: Any) -> list[_hooked.Problem]:
+        return [_hooked.Problem({"q": q, "k": k, "v": v, "bias": bias}, lambda o: {"o": o})]
 
     library.flash_attn_func = lambda q, k, v, bias: np.asarray(attest.reference(q, k, v, bias=np.float32(bias)).o)
     monkeypatch.setattr(_hooks, "NAMED", [("flash_attn.flash_attn_func", described)])
@@ -168,13 +120,13 @@ def test_a_bias_of_a_type_that_no_file_has_beside_q_is_counted(library: Any, mon
                                             (np.float64, np.float32)])
 def test_a_bias_of_the_type_of_q_or_float32_is_recorded(kind: Any, bias: Any) -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors(dtype=kind))
-    _hooks.check(_hooks.Problem({"q": q, "k": k, "v": v, "bias": np.zeros((1, 1, 1, 7), bias)}, lambda o: {"o": o}))
+    _hooked.check(_hooked.Problem({"q": q, "k": k, "v": v, "bias": np.zeros((1, 1, 1, 7), bias)}, lambda o: {"o": o}))
 
 
 def test_a_window_that_no_mask_says_is_counted() -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors())
     module = types.SimpleNamespace(training=False)
-    with pytest.raises(_hooks.NotRecorded, match="sliding_window"):
+    with pytest.raises(_hooked.NotRecorded, match="sliding_window"):
         _hooks.transformers_attention(module, q, k, v, sliding_window=6)
     for given in ({"sliding_window": None}, {"sliding_window": 7}):
         assert _hooks.transformers_attention(module, q, k, v, **given)
@@ -208,7 +160,7 @@ class Expanding(np.ndarray[Any, Any]):
 
 def test_a_causal_layer_of_fewer_queries_than_keys_is_not_guessed() -> None:
     q, k, v = (x.swapaxes(1, 2) for x in tensors())
-    with pytest.raises(_hooks.NotRecorded, match="causal without a mask"):
+    with pytest.raises(_hooked.NotRecorded, match="causal without a mask"):
         _hooks.registered_attention(types.SimpleNamespace(training=False, is_causal=True), q, k, v)
 
 
@@ -279,21 +231,6 @@ def test_nothing_recorded_is_said(library: Any) -> None:
         seen.save("nowhere")
 
 
-def test_only_calls_below_the_model_are_recorded(library: Any) -> None:
-    def model(queries: Any) -> Any:
-        return library.flash_attn_func(*tensors(n=queries))
-
-    class Callable:
-        def __call__(self, queries: Any) -> Any:
-            return library.flash_attn_func(*tensors(n=queries))
-
-    for one in (model, Callable()):
-        with attest.capture(one) as seen:
-            one(3)
-            library.flash_attn_func(*tensors(n=4))
-        assert queries_of(seen) == [3] and seen.seen_calls == 1
-
-
 def test_arguments_are_checked() -> None:
     with pytest.raises(TypeError, match="model: is a int"):
         attest.capture(3)
@@ -305,76 +242,7 @@ def test_arguments_are_checked() -> None:
         seen.__enter__()
 
 
-def test_calls_from_several_threads_are_all_seen(library: Any) -> None:
-    with attest.capture(calls=100) as seen:
-        threads = [threading.Thread(target=lambda: [library.flash_attn_func(*tensors()) for _ in range(20)])
-                   for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert seen.seen_calls == 80 and len(seen.calls) == 80
-    assert sorted(call.number for call in seen.calls) == list(range(80))
-
-
 # --- the choice -------------------------------------------------------------------------------------------------------
-
-
-def test_the_first_of_each_shape_is_kept(library: Any) -> None:
-    with attest.capture(calls=5) as seen:
-        for n in (2, 3, 2, 2, 4, 2, 2, 3, 6):
-            library.flash_attn_func(*tensors(n=n))
-    assert set(queries_of(seen)) == {2, 3, 4, 6} and len(seen.calls) == 5 and seen.seen_calls == 9
-
-
-def test_more_shapes_than_calls_are_counted(library: Any) -> None:
-    with attest.capture(calls=2) as seen:
-        for n in (2, 3, 4, 5):
-            library.flash_attn_func(*tensors(n=n))
-    assert queries_of(seen) == [2, 3] and sum(seen.not_recorded.values()) == 2
-
-
-def test_no_more_bytes_are_kept_than_stated(library: Any) -> None:
-    one = 4 * (5 + 7 + 7 + 5) * 2 * 8
-    with attest.capture(calls=50, bytes=3 * one + 10) as seen:
-        for seed in range(20):
-            library.flash_attn_func(*tensors(seed))
-    assert len(seen.calls) == 3 and sum(call.nbytes for call in seen.calls) == 3 * one
-    with attest.capture(bytes=one - 1) as seen:
-        library.flash_attn_func(*tensors())
-    assert not seen.calls and sum(seen.not_recorded.values()) == 1
-
-
-def test_the_choice_is_that_of_the_seed(library: Any) -> None:
-    def numbers(seed: Any) -> Any:
-        with attest.capture(calls=4, seed=seed) as seen:
-            for _ in range(40):
-                library.flash_attn_func(*tensors())
-        return [call.number for call in seen.calls]
-
-    assert numbers(1) == numbers(1) != numbers(2)
-
-
-def test_repeated_calls_are_kept_with_equal_probability() -> None:
-    kept = np.zeros(30)
-    for seed in range(2000):
-        sample = Sample(6, 10**9, seed)
-        for number in range(30):
-            new = "one kind" not in sample.kinds
-            if sample.wants("one kind"):
-                sample.add(new, number, 1)
-        for _, number, _ in sample.kept:
-            kept[number] += 1
-        assert len(sample.kept) == 6
-    assert kept[0] == 2000
-    # 5 of 29: mean 344.8, standard deviation 16.9; five of them either way
-    assert np.all(np.abs(kept[1:] - 2000 * 5 / 29) < 5 * 17)
-
-
-def test_zero_calls_keep_nothing(library: Any) -> None:
-    with attest.capture(calls=0) as seen:
-        library.flash_attn_func(*tensors())
-    assert seen.seen_calls == 1 and not seen.calls and not seen.not_recorded
 
 
 def test_the_cases_of_this_file_are_what_they_say() -> None:

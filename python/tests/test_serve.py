@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from attest_attention import Call, Unsupported, _serve
 from attest_attention._arrays import DLDataType, DLDevice, DLTensor
-from attest_attention._signature import Matched, Options
+from attest_attention._signature import Matched
+from attest_attention._spellings import Options
 
 
 class Judge:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from attest_attention import Call, Unsupported
 from attest_attention._returned import parts_of
-from attest_attention._signature import SPELLINGS, Matched, Options
+from attest_attention._signature import Matched
+from attest_attention._spellings import SPELLINGS, Options
 
 
 def call_of(n: int = 3, m: int = 3, hq: int = 2, hk: int = 2, **given: Any) -> Call:
