@@ -1,6 +1,5 @@
-# Rules for the sources themselves: which folder may know which, file sizes, header guards.
+# Rules for the sources themselves: which folder may know which, header guards.
 # cmake -DROOT=... -P hygiene.cmake
-set(most_lines 400)
 # folder: the folders that it must not include
 set(walls
   "problem:reference|fast|proofs|audit|oracles|tests|fuzz|bench|examples"
@@ -32,11 +31,6 @@ foreach(folder IN LISTS folders)
   file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/${folder}/*.hpp ${ROOT}/${folder}/*.cpp ${ROOT}/${folder}/*.h)
   foreach(source IN LISTS sources)
     file(READ ${ROOT}/${source} text)
-    string(REGEX MATCHALL "\n" lines "${text}")
-    list(LENGTH lines lines)
-    if(lines GREATER most_lines)
-      fault("${source} has ${lines} lines, at most ${most_lines} are allowed")
-    endif()
     # Code that is compiled once for every SIMD target has Highway's guard; code whose namespace is a macro needs none.
     if(source MATCHES "-inl\\.hpp$")
       if(NOT text
