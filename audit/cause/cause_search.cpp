@@ -113,7 +113,7 @@ class search {
   }
 
  private:
-  /// Is every wrong answer that of a backward pass?
+  /// Is every wrong answer the answer to a backward pass?
   bool are_passes() const {
     auto const is_pass = [](answered_case::judged_call const& each) {
       return each.wrong.empty() || each.call.problem.draft().d_out;
