@@ -11,6 +11,7 @@
 
 #include "audit/zoo/define.hpp"
 #include "audit/zoo/honest.hpp"
+#include "audit/zoo/unpacked.hpp"
 #include "problem/backward_call.hpp"
 
 namespace attest::zoo {
@@ -278,22 +279,12 @@ class backward_kernel {
 /// P as attest_attention_backward for f32 and f64.
 template <template <class> class P>
 attest_status run_backward(attest_call const* call) {
-  auto const unpacked = problem::unpack_backward(*call);
-  if (!unpacked) return ATTEST_UNSUPPORTED;
-  auto const instance = problem::make_instance(unpacked.value().arguments);
-  if (!instance) return ATTEST_UNSUPPORTED;
-  return std::visit(
-      [&]<class T>(problem::instance<T> const& p) {
-        if constexpr (!std::is_floating_point_v<T>) {
-          return ATTEST_UNSUPPORTED;
-        } else {
-          auto const views = problem::make_backward_views(p, unpacked.value());
-          if (!views || !views.value().o.present || !views.value().lse.present) return ATTEST_UNSUPPORTED;
-          backward_kernel<T, P<T>>(p, views.value()).run();
-          return ATTEST_OK;
-        }
-      },
-      instance.value());
+  return answered(problem::unpack_backward(*call), []<class T>(problem::instance<T> const& p, auto const& unpacked) {
+    auto const views = problem::make_backward_views(p, unpacked);
+    if (!views || !views.value().o.present || !views.value().lse.present) return ATTEST_UNSUPPORTED;
+    backward_kernel<T, P<T>>(p, views.value()).run();
+    return ATTEST_OK;
+  });
 }
 
 /// The attention of a library with a backward pass.

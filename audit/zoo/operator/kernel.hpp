@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "audit/zoo/define.hpp"
+#include "audit/zoo/unpacked.hpp"
 #include "problem/dlpack.hpp"
 
 namespace attest::zoo {
@@ -264,27 +265,16 @@ class operator_kernel {
 template <template <class> class P>
 attest_status run_operator(attest_call const* call) {
   if (call->abi_version != ATTEST_KERNEL_ABI && call->abi_version != ATTEST_KERNEL_ABI_2) return ATTEST_UNSUPPORTED;
-  auto const unpacked = problem::unpack(*call);
-  if (!unpacked) return ATTEST_UNSUPPORTED;
-  auto const instance = problem::make_instance(unpacked.value().arguments);
-  if (!instance) return ATTEST_UNSUPPORTED;
-  return std::visit(
-      [&]<class T>(problem::instance<T> const& p) {
-        if constexpr (!std::is_floating_point_v<T>) {
-          return ATTEST_UNSUPPORTED;
-        } else {
-          auto const outputs = problem::make_outputs(p, unpacked.value().outputs);
-          if (!outputs) return ATTEST_UNSUPPORTED;
-          operator_kernel<T, P<T>> kernel;
-          for (std::int64_t b = 0; b < p.size().b; ++b)
-            for (std::int64_t h = 0; h < p.size().hq; ++h)
-              for (std::int64_t i = 0; i < p.queries(b); ++i)
-                if (operator_place<T> const at{p, b, h, i, call->threads}; P<T>::answers(at))
-                  kernel.run(at, outputs.value());
-          return ATTEST_OK;
-        }
-      },
-      instance.value());
+  return answered(problem::unpack(*call), [&]<class T>(problem::instance<T> const& p, auto const& unpacked) {
+    auto const outputs = problem::make_outputs(p, unpacked.outputs);
+    if (!outputs) return ATTEST_UNSUPPORTED;
+    operator_kernel<T, P<T>> kernel;
+    for (std::int64_t b = 0; b < p.size().b; ++b)
+      for (std::int64_t h = 0; h < p.size().hq; ++h)
+        for (std::int64_t i = 0; i < p.queries(b); ++i)
+          if (operator_place<T> const at{p, b, h, i, call->threads}; P<T>::answers(at)) kernel.run(at, outputs.value());
+    return ATTEST_OK;
+  });
 }
 
 }  // namespace attest::zoo
