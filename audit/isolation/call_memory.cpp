@@ -170,7 +170,6 @@ result<call_memory> call_memory::plan(owned_problem const& problem, call_request
     auto const gradient = problem::is_gradient(kind) ? zero_gradient(problem, kind) : std::nullopt;
     if (!gradient) continue;
     bool const is_sink = kind == output_kind::dsink, moves = kind != output_kind::dbias && !is_sink;
-    if (!moves && !request.want_shared) continue;
     output(runner::output_slots[static_cast<std::size_t>(kind)], moves ? call_tensor::o : call_tensor::beside,
            gradient->type, is_sink ? gradient->layout : descriptor_layout(gradient->layout, problem.rank()));
   }

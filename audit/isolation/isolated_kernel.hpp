@@ -53,7 +53,6 @@ struct call_request {
   memory_form memory = {};                  ///< its `unaligned` replaces `placement`
   std::atomic<bool> const* stop = nullptr;  ///< when it becomes true, the call ends as `cut_short`
   std::optional<std::chrono::steady_clock::time_point> until = {};  ///< at this time, the call ends as `cut_short`
-  bool want_shared = true;                                          ///< dBias and dSink of a backward pass
 };
 
 /// One of several calls during which the tensors of all calls stay in memory.

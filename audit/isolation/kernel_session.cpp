@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <utility>
 
 namespace attest::audit {
 namespace {
@@ -54,8 +55,13 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   asks = requestable(problem, asks);
   asks.lse = asks.lse && lse_.is_supported();
   asks.weights = asks.weights && weights_.is_supported();
+  if (problem.draft().d_out)
+    return run_pass(problem, {.threads = threads,
+                              .placement = placement,
+                              .memory = memory,
+                              .stop = interruption_.stop,
+                              .until = interruption_.until});
   run_result result;
-  bool shared = true;
   /// Is `result` the last word, be it of these outputs?
   auto const ends_with = [&](bool lse, bool weights) -> problem::result<bool> {
     call_request const request{.want_lse = lse,
@@ -64,14 +70,12 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
                                .placement = placement,
                                .memory = memory,
                                .stop = interruption_.stop,
-                               .until = interruption_.until,
-                               .want_shared = shared};
+                               .until = interruption_.until};
     call_of_group const alone{.problem = &problem, .request = request};
     auto answers = ask(std::span(&alone, 1), 0);
     if (!answers) return answers.why();
     call_answer& got = answers.value().front();
     result.seconds += got.report.seconds;
-    reads_forward_ = reads_forward_ && !got.report.alone;
     bool const refused = got.report.outcome == call_outcome::unsupported && got.report.broken.empty();
     bool const keeps_o = refused && result.report.outcome == call_outcome::succeeded;
     if (!keeps_o) result.report = std::move(got.report), result.outputs = std::move(got.outputs);
@@ -86,11 +90,6 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     return std::move(result);
   };
   auto ended = ends_with(asks.lse, asks.weights);
-  problem_draft const& draft = problem.draft();
-  if (ended && !ended.value() && draft.d_out && (draft.bias || draft.sink)) {  // few kernels give dBias or dSink
-    shared = false;
-    return learned(ends_with(false, false));
-  }
   if (!ended || ended.value() || (!asks.lse && !asks.weights)) return learned(std::move(ended));
   ended = ends_with(false, false);
   bool const has_o = ended && ended.value() && result.report.outcome == call_outcome::succeeded;
@@ -98,6 +97,56 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   ended = ends_with(true, false);
   if (!ended || ended.value()) return learned(std::move(ended));
   return learned(ends_with(false, true));
+}
+
+problem::result<kernel_session::run_result> kernel_session::run_pass(owned_problem const& problem,
+                                                                     call_request const& request) {
+  using enum output_kind;
+  constexpr gradient_set shared = set_of(dbias) | set_of(dsink);
+  gradient_set const wanted = gradients_of(*problem.draft().of);
+  run_result result;
+  result.report.outcome = call_outcome::unsupported;
+  std::optional<problem::error> fault;
+  /// Asked for these gradients, does the kernel do anything but refuse?
+  auto const ends = [&](gradient_set asked) {
+    if (asked == 0) return false;
+    std::optional<owned_problem> some;
+    if (asked != wanted) {
+      problem_draft draft = problem.draft();
+      draft.of = &pass_for(asked);
+      some = owned_problem::of_valid(std::move(draft));
+    }
+    call_of_group const alone{.problem = some ? &*some : &problem, .request = request};
+    auto answers = ask(std::span(&alone, 1), 0);
+    if (!answers) return fault = answers.why(), true;
+    call_answer& got = answers.value().front();
+    result.seconds += got.report.seconds;
+    reads_forward_ = reads_forward_ && !got.report.alone;
+    result.report = std::move(got.report), result.outputs = std::move(got.outputs);
+    return result.report.outcome != call_outcome::unsupported || !result.report.broken.empty();
+  };
+  auto const ends_with_or_without_shared = [&](gradient_set asked) {  // few kernels give dBias or dSink
+    gradient_set const own = asked & ~shared;
+    bool const has_shared = problem.draft().bias || problem.draft().sink;
+    return ends(asked) || (has_shared && own != asked && ends(own));
+  };
+  bool const ended = ends_with_or_without_shared(wanted & gradients_.some.value_or(wanted));
+  if (ended && !gradients_.some) {
+    gradient_set const all = set_of(dq) | set_of(dk) | set_of(dv);
+    bool const succeeded = !fault && result.report.outcome == call_outcome::succeeded;
+    gradients_.gives_all = gradients_.gives_all || (succeeded && (wanted & all) == all);
+  }
+  if (!ended && gradients_.is_open()) {
+    ++gradients_.searched;
+    for (gradient_set const part : {set_of(dq), gradient_set(set_of(dk) | set_of(dv)), set_of(dk), set_of(dv)}) {
+      gradient_set const asked = wanted & part;
+      if (asked != part || asked == (wanted & ~shared) || !ends(asked)) continue;
+      if (!fault && result.report.outcome == call_outcome::succeeded) gradients_.some = part;
+      break;
+    }
+  }
+  if (fault) return *std::move(fault);
+  return result;
 }
 
 problem::result<std::vector<call_answer>> kernel_session::run_together(std::vector<call_of_group> calls,

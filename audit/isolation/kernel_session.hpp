@@ -11,6 +11,7 @@
 #include "audit/support/interruption.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/some_gradients.hpp"
 
 namespace attest::audit {
 
@@ -29,7 +30,7 @@ class kernel_session {
 
   /// Runs the kernel once, requesting the outputs of requestable(problem, asks) that it supports. If it reports
   /// UNSUPPORTED, asks for O alone. If it answers that, tries again with one more output. A backward pass that does is
-  /// asked for dQ, dK and dV alone.
+  /// asked for dQ, dK and dV alone; and, until the kernel has given all three, for dQ, or dK and dV, or one of them.
   ///
   /// A hang, or an end by SIGKILL, counts if it is seen twice: the first call with such an end is made again, in a new
   /// process, here and in run_together. If it returns then, it is unanswered, and the next such end counts.
@@ -54,6 +55,7 @@ class kernel_session {
   void interrupt_by(interruption const& interrupted) { interruption_ = interrupted; }
 
  private:
+  problem::result<run_result> run_pass(owned_problem const& problem, call_request const& request);
   kernel_session(isolated_kernel kernel, interruption const& interrupted)
       : kernel_(std::move(kernel)), interruption_(interrupted) {}
   problem::result<std::vector<call_answer>> ask(std::span<call_of_group const> calls, double more_seconds);
@@ -66,8 +68,18 @@ class kernel_session {
     void learn(bool has) { given = given || has, missing += !has; }
   };
 
+  /// Which of dQ, dK and dV a kernel gives: all, until it refused them together and answered some alone.
+  struct learned_gradients {
+    std::optional<gradient_set> some{};
+    bool gives_all = false;
+    int searched = 0;
+    /// A kernel that takes few calls refuses many before it answers one.
+    bool is_open() const { return !some && !gives_all && searched < 256; }
+  };
+
   isolated_kernel kernel_;
   interruption interruption_;
+  learned_gradients gradients_;
   learned_output lse_, weights_;
   bool hung_together_ = false, ended_ = false, reads_forward_ = true;
 };

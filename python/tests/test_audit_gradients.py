@@ -48,6 +48,23 @@ def test_what_it_has_no_parameter_for_is_not_asked() -> None:
     assert 0 < report.checks[0]["unsupported"] < report.checks[0]["cases"]
 
 
+@pytest.mark.parametrize(("given", "missing"), [("dq", "dk, dv"), ("dk dv", "dq")])
+def test_one_that_gives_some_gradients_is_certified_for_them(given: str, missing: str) -> None:
+    def part(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any) -> Any:
+        found = dict(zip(("dq", "dk", "dv"), gradient_kernels.plain(q, k, v, do, o, lse)))
+        return tuple(found[name] if name in given else None for name in ("dq", "dk", "dv"))
+
+    report = attest.audit_gradients(backward=part, **SMALL)
+    assert report.verdict == "certified" and report.checks[0]["elements"] > 50_000, report
+    unsupported = next(line for line in report.text.splitlines() if line.startswith("not supported"))
+    assert missing in unsupported and not any(name in unsupported for name in given.split()), report
+
+    def wrong(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any) -> Any:
+        return tuple(None if one is None else one * np.float32(2) for one in part(q, k, v, do, o, lse))
+
+    assert attest.audit_gradients(backward=wrong, **SMALL).verdict == "refuted"
+
+
 def test_one_without_o_and_lse_runs_a_forward_pass_of_its_own() -> None:
     assert MatchedBackward(gradient_kernels.alone, Options()).is_alone
     assert not MatchedBackward(gradient_kernels.plain, Options()).is_alone

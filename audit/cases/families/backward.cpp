@@ -17,6 +17,7 @@
 #include "audit/support/multiplications.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/some_gradients.hpp"
 
 namespace attest::audit {
 namespace {
@@ -91,6 +92,26 @@ class gradient_list {
   case_list list_;
 };
 
+/// The gradients that a case of this name asks for; the others are NULL in the call.
+struct asked_gradients {
+  std::string_view name;
+  gradient_set gradients;
+};
+using enum problem::output_kind;
+constexpr asked_gradients partly_asked[]{{"dq-alone", set_of(dq)},
+                                         {"dk-alone", set_of(dk)},
+                                         {"dv-alone", set_of(dv)},
+                                         {"dq-dk-alone", set_of(dq) | set_of(dk)},
+                                         {"dq-dv-alone", set_of(dq) | set_of(dv)},
+                                         {"dk-dv-alone", set_of(dk) | set_of(dv)},
+                                         {"dbias-alone", set_of(dbias)},
+                                         {"dsink-alone", set_of(dsink)}};
+
+problem::operator_row const& pass_of(std::string_view name) {
+  auto const at = std::ranges::find(partly_asked, name, &asked_gradients::name);
+  return at == std::end(partly_asked) ? problem::backward : pass_for(at->gradients);
+}
+
 void add_cancellation(gradient_list& to) {
   // All values are one vector, up to an offset far above their differences: dP ≈ Δ, and dS is a small difference.
   for (double const offset : {0.0, 64.0, 4096.0})
@@ -152,6 +173,11 @@ void add_shared_inputs(gradient_list& to) {
 void add_unusual_calls(gradient_list& to) {
   problem::sizes const s{2, 4, 2, 9, 13, 8, 8};
   for (std::string_view const form : upstream_forms()) to.add(std::string(form), s, [](auto&, auto&) {});
+  for (asked_gradients const& part : partly_asked)
+    to.add(std::string(part.name), s, [&](auto& p, auto& random) {
+      if (part.gradients & set_of(dbias)) add_bias(p, 1, 4, s.n, s.m, [&](auto...) { return random.normal(); });
+      if (part.gradients & set_of(dsink)) add_sink(p, 0, [&](auto, auto) { return random.normal(); });
+    });
   to.add("gradients-heads-inside", s, [](auto&, auto&) {}).memory = {.o_inside = true};
   to.add("gradients-with-gaps", s, [](auto&, auto&) {}).memory = {.row_gap = 5, .head_gap = 3};
   to.add("threads", {1, 4, 2, 40, 70, 16, 16}, [](auto& p, auto&) {
@@ -237,7 +263,7 @@ std::vector<audit_case> backward_cases(case_options const& options) {
 audit_case differentiated(audit_case of, std::uint64_t seed) {
   auto const backward = [&](owned_problem const& problem) {
     problem_draft draft = problem.draft();
-    draft.of = &problem::backward;
+    draft.of = &pass_of(of.name);
     draft.d_out = d_out_of(problem, of.name, seed);
     return owned_problem::of_valid(std::move(draft));
   };

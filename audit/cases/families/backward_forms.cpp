@@ -14,26 +14,16 @@
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/cases/row_sample.hpp"
 #include "audit/tensors/elements.hpp"
+#include "audit/tensors/some_gradients.hpp"
 
 namespace attest::audit {
 namespace {
 
 constexpr std::string_view support_prefix = "support-", production_prefix = "production-";
 
-/// Backward passes that are not asked for all gradients.
-template <problem::output_kind... kinds>
-struct some_gradients {
-  static constexpr std::array<problem::output_kind, sizeof...(kinds)> gives{kinds...};
-  static constexpr problem::operator_row row = [] {
-    problem::operator_row some = problem::backward;
-    some.gives = gives;
-    return some;
-  }();
-};
 using enum problem::output_kind;
-constexpr problem::operator_row const* some_of_them[]{&some_gradients<dq>::row, &some_gradients<dk, dv>::row,
-                                                      &some_gradients<dv>::row, &some_gradients<dq, dk>::row,
-                                                      &some_gradients<dk>::row, &some_gradients<dq, dv>::row};
+constexpr gradient_set some_of_them[]{set_of(dq), set_of(dk) | set_of(dv), set_of(dv), set_of(dq) | set_of(dk),
+                                      set_of(dk), set_of(dq) | set_of(dv)};
 
 std::optional<feature> feature_named(std::string_view name) {
   for (feature_row const& row : feature_table())
@@ -157,7 +147,7 @@ audit_case drawn_gradients(problem::element_type type, std::uint64_t seed, std::
   if (is_sequence) add_sequence(made, type, own, random);
   else if (random.below(4) == 0) {
     problem_draft draft = made.problem.draft();
-    draft.of = some_of_them[random.below(std::ssize(some_of_them))];
+    draft.of = &pass_for(some_of_them[random.below(std::ssize(some_of_them))]);
     made.problem = owned_problem::of_valid(std::move(draft));
   }
   made.once = !is_sequence;
