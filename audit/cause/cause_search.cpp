@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "audit/cause/candidates.hpp"
 #include "audit/cause/gradient_mistakes.hpp"
 #include "audit/support/sort_by.hpp"
 
@@ -20,25 +21,7 @@ constexpr std::size_t most_failing = 64;
 constexpr double large = 0x1p23;
 /// The share of the time that is for the failing cases.
 constexpr double share_of_failing = 0.75;
-constexpr std::size_t most_mistakes = 3;
 constexpr std::int64_t most_passing = 8;
-
-/// A hypothesis or an event, with the tried cases that it explains.
-struct candidate {
-  std::string name, sentence;
-  hypothesis_kind kind = hypothesis_kind::problem;
-  audit::hypothesis const* hypothesis = nullptr;  ///< none: an event, or a contract
-  std::vector<char> explains;
-  std::vector<char> open = {};  ///< cases that it neither explains nor contradicts
-  std::int64_t tried_passing = 0, contradicted = 0;
-};
-
-std::int64_t count_of(std::vector<char> const& of) { return std::ranges::count(of, 1); }
-
-std::vector<char> united(std::vector<char> a, std::vector<char> const& b) {
-  for (std::size_t at = 0; at < a.size(); ++at) a[at] = a[at] || b[at];
-  return a;
-}
 
 class search {
  public:
@@ -72,15 +55,15 @@ class search {
       try_case(*failing);
     }
     if (tried_.empty()) return std::nullopt;
-    if (are_passes()) put_backward_first();
+    if (are_passes()) put_backward_first(candidates_);
     candidates_.reserve(candidates_.size() + hypotheses().size() + asked_.contracts.size());  // they are pointed at
-    std::vector<candidate*> chosen = smallest_set();
-    if (explained_by(chosen) < cause_of()) {
+    std::vector<candidate*> chosen = smallest_set(candidates_, cause_of());
+    if (explained_by(chosen, cause_of()) < cause_of()) {
       add_seen_precision();
-      chosen = smallest_set();
+      chosen = smallest_set(candidates_, cause_of());
     }
-    if (explained_by(chosen) < cause_of() || chosen.size() > 1)
-      if (candidate* const one = one_that_nothing_contradicts()) chosen = {one};
+    if (explained_by(chosen, cause_of()) < cause_of() || chosen.size() > 1)
+      if (candidate* const one = one_that_nothing_contradicts(candidates_, cause_of())) chosen = {one};
     bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
     if (whole && chosen.size() == 1 && tried_.size() > 1) chosen.front() = told_apart(ties_of(chosen.front())).front();
@@ -93,10 +76,11 @@ class search {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
     }
+    if (!whole) std::erase_if(chosen, [&](candidate const* of) { return is_chance(*of); });
     if (whole && tried_.size() == 1) chosen = all_that_fit(*chosen.front());
     named_cause cause;
-    if (whole) cause.open = cause_of() - explained_by(chosen);
-    cause.of = cause_of(), cause.failed = std::ssize(asked_.failing), cause.explains = explained_by(chosen);
+    if (whole) cause.open = cause_of() - explained_by(chosen, cause_of());
+    cause.of = cause_of(), cause.failed = std::ssize(asked_.failing), cause.explains = explained_by(chosen, cause_of());
     std::vector<char> explained(tried_.size());
     for (candidate* const each : chosen) explained = united(std::move(explained), each->explains);
     if (cause.open > 0) explained = united(std::move(explained), chosen.front()->open);
@@ -122,13 +106,6 @@ class search {
     return std::ranges::any_of(answers_, has_wrong) && std::ranges::all_of(answers_, [&](auto const& answers) {
              return !answers || std::ranges::all_of(answers->calls, is_pass);
            });
-  }
-  /// Of mistakes that explain equally much, one of the backward pass alone is the simplest there.
-  void put_backward_first() {
-    sort_by(candidates_, [](candidate const& each) {
-      if (!each.hypothesis) return 0;
-      return each.hypothesis->of_gradients && !each.hypothesis->fits_answers ? 1 : 2;
-    });
   }
   /// What attention does wrongly everywhere need not be wrong in the forward pass.
   std::string sentence_of(candidate const& of) const {
@@ -175,29 +152,12 @@ class search {
   }
 
   std::int64_t cause_of() const { return std::ssize(tried_); }
-  std::int64_t explained_by(std::vector<candidate*> const& chosen) const {
-    std::vector<char> explained(tried_.size());
-    for (candidate const* const each : chosen) explained = united(std::move(explained), each->explains);
-    return count_of(explained);
-  }
+  /// Does it explain a minority, and do right answers contradict it? Wrong numbers may be near another mistake's.
+  bool is_chance(candidate const& of) const { return of.contradicted > 0 && 2 * count_of(of.explains) < cause_of(); }
 
   std::int64_t explained_or_open(std::vector<candidate*> const& chosen) const {
-    if (chosen.size() == 1 && is_uncontradicted(*chosen.front())) return cause_of();
-    return explained_by(chosen);
-  }
-
-  /// Does it explain most cases, and contradict none of the others?
-  bool is_uncontradicted(candidate const& one) const {
-    return 2 * count_of(one.explains) > cause_of() && count_of(united(one.explains, one.open)) == cause_of();
-  }
-  /// The first such candidate that explains the most. Null if there is none.
-  candidate* one_that_nothing_contradicts() {
-    candidate* best = nullptr;
-    for (candidate& each : candidates_)
-      if (each.kind != hypothesis_kind::precision && is_uncontradicted(each) &&
-          (!best || count_of(each.explains) > count_of(best->explains)))
-        best = &each;
-    return best;
+    if (chosen.size() == 1 && is_uncontradicted(*chosen.front(), cause_of())) return cause_of();
+    return explained_by(chosen, cause_of());
   }
 
   /// Is every wrong element a 0 in the place of a number below the normal ones?
@@ -251,33 +211,6 @@ class search {
     }
   }
 
-  /// Greedy up to most_mistakes; then a single one, or a pair, that explains as much.
-  std::vector<candidate*> smallest_set() {
-    std::vector<candidate*> chosen;
-    std::vector<char> covered(tried_.size());
-    while (chosen.size() < most_mistakes) {
-      candidate* best = nullptr;
-      std::int64_t most = count_of(covered);
-      for (candidate& each : candidates_) {
-        auto const count = count_of(united(covered, each.explains));
-        if (count > most) best = &each, most = count;
-      }
-      if (!best) break;
-      chosen.push_back(best), covered = united(std::move(covered), best->explains);
-    }
-    std::int64_t const goal = count_of(covered);
-    if (chosen.size() > 2)
-      for (std::size_t a = 0; a < candidates_.size(); ++a)
-        for (std::size_t b = a + 1; b < candidates_.size(); ++b)
-          if (count_of(united(candidates_[a].explains, candidates_[b].explains)) == goal)
-            return {&candidates_[a], &candidates_[b]};
-    // Candidates that explain equally much keep their order.
-    for (std::size_t end = 1; end < chosen.size(); ++end)
-      for (std::size_t at = end; at > 0 && count_of(chosen[at]->explains) > count_of(chosen[at - 1]->explains); --at)
-        std::swap(chosen[at], chosen[at - 1]);
-    return chosen;
-  }
-
   /// Asks passing cases about the mistake that explains everything. If they contradict it, another mistake takes its
   /// place, if it explains the same cases and no passing case contradicts it.
   candidate* settled(candidate* chosen) {
@@ -287,7 +220,7 @@ class search {
       if (&other == chosen || other.kind == hypothesis_kind::precision || !other.hypothesis) continue;
       if (other.hypothesis->fits_answers) continue;
       if (other.explains != chosen->explains) continue;
-      if (count_of(chosen->explains) < cause_of() && !is_uncontradicted(other)) continue;
+      if (count_of(chosen->explains) < cause_of() && !is_uncontradicted(other, cause_of())) continue;
       ask_passing(other);
       if (other.contradicted == 0) return &other;
     }

@@ -1,95 +1,19 @@
 // A plain attest_attention_backward whose steps specimens replace: row by row, weights from the LSE and Δ from dO and O
-// as they were handed over. Its steps are static functions of a policy P; honest_backward has the right ones. Its
-// forward pass is right.
+// as they were handed over. Its steps are those of a policy P. Its forward pass is right.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
+#include "audit/zoo/backward/honest_backward.hpp"
 #include "audit/zoo/define.hpp"
 #include "audit/zoo/honest.hpp"
 #include "audit/zoo/unpacked.hpp"
 #include "problem/backward_call.hpp"
 
 namespace attest::zoo {
-
-/// A row of a backward call.
-template <class F>
-struct backward_place {
-  problem::instance<F> const& p;
-  problem::backward_views<F> const& views;
-  std::int64_t b, h, i;
-
-  problem::sizes const& size() const { return p.size(); }
-  std::int64_t kv_head() const { return h / (size().hq / size().hk); }
-};
-
-template <class F>
-struct honest_backward {
-  using place = backward_place<F>;
-  static constexpr F infinity = std::numeric_limits<F>::infinity();
-
-  // --- what a query sees ---
-  static bool in_band(place const& at, std::int64_t j) {
-    problem::band const band = at.p.band(at.b);
-    std::int64_t const distance = j - (at.i + band.diagonal);
-    return (band.left < 0 || distance >= -band.left) && (band.right < 0 || distance <= band.right);
-  }
-  static bool attends(place const& at, std::int64_t j) {
-    auto const& blocks = at.p.block_mask();
-    auto const& of = at.p.parameters();
-    return (!at.p.mask().present || at.p.mask()(at.b, at.h, at.i, j) != 0) &&
-           (!blocks.present || blocks(at.b, at.h, at.i / of.block_q, j / of.block_k) != 0);
-  }
-  /// Does the loop of dQ, or of dK and dV, take this pair?
-  static bool in_dq(place const&, std::int64_t) { return true; }
-  static bool in_dkv(place const&, std::int64_t) { return true; }
-
-  // --- weights ---
-  static F scale(place const& at) {
-    return at.p.scale() ? static_cast<F>(*at.p.scale()) : F(1) / std::sqrt(static_cast<F>(at.size().d));
-  }
-  static F added_bias(F bias) { return bias; }
-  static std::int64_t key_of_bias(std::int64_t j) { return j; }
-  static F exp(F x) { return static_cast<F>(std::exp(static_cast<double>(x))); }
-  static F lse(place const& at) { return static_cast<F>(at.views.lse(at.b, at.h, at.i, 0)); }
-  static F weight_in_dS(F p) { return p; }
-  static F weight_in_dV(F p) { return p; }
-  static constexpr bool dv_by_maximum = false;       ///< dV takes e^(s − m), m the largest score
-  static F keeps(place const& at, std::int64_t j) {  ///< 0, or 1/(1 − p)
-    if (!at.p.keep().present) return 1;
-    return at.p.keep()(at.b, at.h, at.i, j) != 0 ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(0);
-  }
-
-  // --- dS ---
-  static F const* d_out(place const& at) { return at.p.d_out().row(at.b, at.h, at.i); }
-  static F product(F const* d_o, F const* v, std::int64_t dv) {
-    F sum = 0;
-    for (std::int64_t c = 0; c < dv; ++c) sum += d_o[c] * v[c];
-    return sum;
-  }
-  static place delta_place(place const& at) { return at; }  ///< the row whose Δ is used
-  static F const* delta_output(place const& at) { return at.views.o.row(at.b, at.h, at.i); }
-  static constexpr bool delta_is_short = false;  ///< Δ leaves out the last column
-  static F delta(F sum) { return sum; }
-  static F slope(F t, F) { return F(1) - t * t; }  ///< of the softcap, from t = tanh(x/c) and x/c
-  static F stored_dS(F dS) { return dS; }
-  static bool skips(place const&) { return false; }  ///< the row gives nothing
-  static constexpr bool leaks_empty_rows = false;    ///< a row without keys has the weights 1/m
-
-  // --- sums ---
-  static F scale_of_dQ(F sigma) { return sigma; }
-  static F scale_of_dK(F sigma) { return sigma; }
-  static std::int64_t key_of_dQ(place const&, std::int64_t j) { return j; }
-  static bool adds_head(place const&) { return true; }  ///< to dK and dV
-  static bool adds_bias(place const&) { return true; }  ///< to dBias
-  static F sink_sign() { return -1; }
-  static F sink_weight(place const& at, F t) { return exp(t - lse(at)); }
-  static F stored(F x) { return x; }  ///< a gradient as it is written
-};
 
 /// The backward pass of one call.
 template <class F, class P>

@@ -6,104 +6,17 @@
 #include <string>
 #include <vector>
 
-#include "audit/cases/families/backward.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cause/cause_search.hpp"
 #include "audit/cause/gradient_fit.hpp"
 #include "audit/cause/gradient_mistakes.hpp"
-#include "audit/cause/near_gradient.hpp"
-#include "audit/judge/forward_answers.hpp"
-#include "audit/report/cause_words.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/gradient_form.hpp"
+#include "tests/audit/cause/gradient_answers.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit {
 namespace {
-
-contract const& claim() { return *find_contract("f32"); }
-
-/// Small passes of several sizes, with the O and LSE that are handed over.
-std::vector<owned_problem> passes(std::function<void(problem_draft&)> const& change = [](auto&) {}) {
-  std::vector<owned_problem> all;
-  for (problem::sizes const& s :
-       {problem::sizes{1, 4, 2, 13, 11, 8, 6}, {2, 2, 2, 9, 17, 4, 8}, {1, 2, 1, 20, 7, 16, 4}}) {
-    random_stream random(1, "gradient causes " + std::to_string(s.n));
-    problem_draft draft;
-    draft.q = owned_tensor::compact(claim().type, {s.b, s.hq, s.n, s.d});
-    draft.k = owned_tensor::compact(claim().type, {s.b, s.hk, s.m, s.d});
-    draft.v = owned_tensor::compact(claim().type, {s.b, s.hk, s.m, s.dv});
-    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) fill(*t, [&](auto...) { return random.normal(); });
-    change(draft);
-    all.push_back(with_forward(
-        differentiated({.check = "", .name = "pass", .problem = owned_problem::of_valid(draft)}, 1).problem));
-  }
-  return all;
-}
-
-/// The gradients of a pass, rounded: as a right kernel returns them, where `instead` is the pass itself.
-owned_outputs gradients_of(owned_problem const& instead) {
-  owned_outputs outputs;
-  for (output_kind const kind : output_kinds) {
-    auto gradient = problem::is_gradient(kind) ? zero_gradient(instead, kind) : std::nullopt;
-    if (!gradient) continue;
-    gradient_places const places(instead, kind);
-    auto const& [b_size, h_size, rows, columns] = places.shape();
-    for (std::int64_t b = 0; b < b_size; ++b)
-      for (std::int64_t h = 0; h < h_size; ++h)
-        for (std::int64_t i = 0; i < rows; ++i)
-          for (std::int64_t x = 0; x < columns; ++x)
-            store(*gradient, places.row(b, h, i) + static_cast<std::size_t>(x),
-                  near_gradient({instead, {}, claim(), {}, formed_from::handed_alone}, kind, {b, h, i, x}));
-    outputs.of(kind) = std::move(gradient);
-  }
-  return outputs;
-}
-
-void scale(std::optional<owned_tensor>& t, double by) {
-  for (std::size_t at = 0; at < t->spanned_elements(); ++at) store(*t, at, load(*t, at) * by);
-}
-
-using answering_kernel = std::function<owned_outputs(owned_problem const&)>;
-
-std::optional<named_cause> cause_of(std::vector<owned_problem> const& problems, answering_kernel const& kernel) {
-  std::vector<answered_case> answers;
-  cause_question asked;
-  for (owned_problem const& problem : problems) {
-    answers.emplace_back().add(problem, kernel(problem), claim(), {});
-    auto const number = std::ssize(answers);
-    (answers.back().is_wrong() ? asked.failing : asked.passing)
-        .push_back({"backward", "pass-" + std::to_string(number), number});
-  }
-  asked.answers = [&](searched_case const& which) -> std::optional<answered_case> {
-    return answers[static_cast<std::size_t>(which.number) - 1];
-  };
-  asked.concerns = [](auto const&, auto const&) { return true; };
-  asked.products = [](auto const&) { return 0.0; };
-  asked.late = [](double) { return false; };
-  return find_cause(asked);
-}
-
-std::string name_of_cause(std::vector<owned_problem> const& problems, answering_kernel const& kernel) {
-  auto const found = cause_of(problems, kernel);
-  if (!found || found->mistakes.size() != 1 || found->explains < found->of) return found ? sentence_of(*found) : "";
-  return found->mistakes.front().name;
-}
-
-/// The passes of a kernel that reads another draft than it was given.
-answering_kernel kernel_of(std::function<void(problem_draft&)> const& change) {
-  return [=](owned_problem const& problem) {
-    problem_draft draft = problem.draft();
-    change(draft);
-    return gradients_of(owned_problem::of_valid(std::move(draft)));
-  };
-}
-
-void add_bias_of_one_row(problem_draft& p) {
-  random_stream random(2, "bias");
-  p.bias = owned_tensor::compact(problem::element_type::f32, {1, 1, p.q.layout.shape[2], p.k.layout.shape[2]});
-  fill(*p.bias, [&](auto...) { return random.normal(); });
-}
 
 /// The second half of dO's rows behind a gap, as in a slice of a wider tensor.
 void lay_d_out_apart(problem_draft& p) {
@@ -112,7 +25,7 @@ void lay_d_out_apart(problem_draft& p) {
   auto const& [b, h, n, dv] =
       std::array{from.layout.shape[0], from.layout.shape[1], from.layout.shape[2], from.layout.shape[3]};
   to.layout.stride[1] = dv, to.layout.stride[2] = h * dv, to.layout.stride[0] = n * h * dv;  // heads inside rows
-  to.bytes.resize(b * h * n * dv * problem::size_of(to.type));
+  to.bytes.resize(static_cast<std::size_t>(b * h * n * dv) * problem::size_of(to.type));
   fill(to, [&](auto... at) { return load(from, offset_of(from, at...)); });
   p.d_out = std::move(to);
 }
