@@ -164,7 +164,7 @@ TEST_CASE("each line of H4 decides alone", "[unit]") {
     model.rescales = problem::rescale_count::none, model.c_m = 1, model.eps = x;
   });
   require_limit("the error of merges by LSE", 0.4, 0.6, [](kernel_model& model, auto&, double x) {
-    model.merge = problem::split_merge::lse, model.eps_log = x / 1.7;
+    model.merge = problem::split_merge::lse, model.eps_log = x / 2.2;  // ℓ = ln 2 + 3/2
   });
   require_limit("roundings of states between merges", 128, 129, [](kernel_model& model, auto&, double x) {
     model.merge = problem::split_merge::lse, model.eps_log = 0;

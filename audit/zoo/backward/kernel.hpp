@@ -1,5 +1,5 @@
 // A plain attest_attention_backward whose steps specimens replace: row by row, weights from the LSE and Δ from dO and O
-// as they were handed over. Its steps are those of a policy P. Its forward pass is right.
+// as they were handed over. A policy P has its steps. Its forward pass is right.
 #pragma once
 
 #include <algorithm>
