@@ -1,6 +1,6 @@
 # What takes longest starts first: in a new build CTest knows no times yet.
-set(ATTEST_LONGEST python.tests python.tests.slow install.consumer fast_backward.slow kernel_promises.slow
-  cli_reports.slow cli_audit.slow report.smallest_calls kernel_promises.property cli_reports.unit
+set(ATTEST_LONGEST python.tests python.tests.slow coq.formula coq install.consumer fast_backward.slow
+  kernel_promises.slow cli_reports.slow cli_audit.slow report.smallest_calls kernel_promises.property cli_reports.unit
   cli_audit.unit cli_recorded.unit planted_some cli.unit backward.zoo cases.unit)
 
 # attest_add_test(name LABELS label… COMMAND word… [NEEDS need…] [TARGETS target…] [TIMEOUT seconds])

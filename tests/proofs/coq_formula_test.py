@@ -136,12 +136,13 @@ def pairs_of(row, below, above):
     """(name, least, the code's number, most)"""
     n = len(row.keys)
     spare = n * exact(row.model_words["format.u"]) / 2**49         # E8: n*2^-50 on M_L
+    lost = Fraction(n, 2**1074)                                    # E1: what underflows joins A and A' instead
     both = list(zip(below, (x * ROOM for x in above)))
     D, gamma_L, gamma_O, hull, lse = both[:5]
     weights, bounds = both[5:5 + n], both[5 + n:]
     yield "D", below[0] / ROOM, exact(row.terms["D_lower"]), above[0]
-    yield "gamma_O", gamma_O[0], exact(row.terms["gamma_O"]), gamma_O[1]
-    yield "gamma_L", gamma_L[0], exact(row.terms["gamma_L"]), gamma_L[1] + spare
+    yield "gamma_O", gamma_O[0] - lost, exact(row.terms["gamma_O"]), gamma_O[1]
+    yield "gamma_L", gamma_L[0] - lost, exact(row.terms["gamma_L"]), gamma_L[1] + spare
     yield "hull", hull[0], exact(row.hull[1][1]), hull[1] + 4 * spare
     if row.lse["size"] != "inf":
         yield "lse", lse[0], exact(row.lse["size"]), lse[1] + 4 * spare
