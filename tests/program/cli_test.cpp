@@ -42,7 +42,7 @@ void keeps_sharper_claims(std::string const& checks) {
   }
 }
 
-TEST_CASE("the built-in kernel keeps its own sharper claims", "[unit]") {
+TEST_CASE("the built-in kernel keeps its own sharper claims", "[slow]") {
   keeps_sharper_claims(" --only worked-examples,accuracy,drawn");
 }
 
@@ -217,7 +217,7 @@ TEST_CASE("a JSON report has the documented keys, and waived checks do not refut
   CHECK(report["verdict"] != "refuted");
 }
 
-TEST_CASE("the built-in kernel's own claims include that an answer does not depend on its company", "[unit]") {
+TEST_CASE("the built-in kernel's own claims include that an answer does not depend on its company", "[slow]") {
   std::string const command = "audit --quick --seed 1 --only determinism --json - " + kernel("nudges_alone");
   auto const plain = nlohmann::json::parse(attest(command).out);
   CHECK(plain["verdict"] == "certified");

@@ -89,7 +89,7 @@ TEST_CASE("a kernel that takes what no observer sees is ended", "[unit]") {
   }
 }
 
-TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[unit]") {
+TEST_CASE("nothing is left of a kernel whose judge is killed at any moment", "[slow]") {
   std::minstd_rand moments(1);
   for (trial const& at : trials())
     for (int n = 0; n < 25; ++n) {
