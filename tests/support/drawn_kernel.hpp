@@ -99,7 +99,8 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
   if (w.again) m.normalise = normaliser::first_pass;
   if (w.sums_blocks) m.height = sum_height::block_local;
   if (w.sums_l_in_pairs)
-    m.l_height_divisor = w.block, m.l_height_base = std::bit_width(static_cast<std::uint64_t>(w.block - 1)) - 1;
+    m.l_height_divisor = w.block,
+    m.l_height_base = static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(w.block - 1))) - 1;
   if (w.truncates) m.u_pv = 2 * u;
   if (w.declares_reference)
     m.weight_reference = w.two_passes                      ? weight_reference::whole_row

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -11,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "audit/tensors/elements.hpp"
 #include "problem/element_type.hpp"
+#include "tests/support/drawn_arithmetic.hpp"
 #include "tests/support/drawn_kernel.hpp"
 #include "tests/support/drawn_sums.hpp"
 #include "tests/support/known_run.hpp"
@@ -20,11 +19,12 @@
 
 namespace attest::tests {
 
-/// One run on a row. `up` says which way exp errs, by its argument, and log.
-class drawn_run {
+/// One run on a row.
+/// Requires  `kernel`, `row` and `up` live as long
+class drawn_run : drawn_arithmetic {
  public:
   drawn_run(drawn_kernel const& kernel, written<float> const& row, directions const& up)
-      : w_(kernel), row_(row), up_(up), dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
+      : drawn_arithmetic(kernel, up), row_(row), dv_(static_cast<std::size_t>(row.v.layout.shape[1])) {}
 
   row_answer answer() {
     form_scores();
@@ -62,7 +62,6 @@ class drawn_run {
   }
 
  private:
-  using type = problem::element_type;
   static constexpr float nothing = -std::numeric_limits<float>::infinity();
   struct part {
     float M = nothing, l = 0, lse = nothing;
@@ -71,46 +70,8 @@ class drawn_run {
   };
   using indices = std::vector<std::size_t>;
 
-  static float narrowed(float x, type to) {
-    return to == type::f32 ? x
-                           : static_cast<float>(audit::rounded_to(static_cast<double>(x), problem::row_of(to).format));
-  }
   bool seen(std::size_t j) const { return row_.mask.values.empty() || row_.mask.values[j] != 0; }
 
-  // --- exp, log, sums
-  float off(double exact, float argument, double most) const {
-    std::uint32_t bits = std::bit_cast<std::uint32_t>(argument);
-    bits = (bits ^ (bits >> 15)) * 2654435761U;
-    double const error = up_[(bits >> 20) % up_.size()] != 0 ? most : -most;
-    return static_cast<float>(exact * (1 + error * 0x1p-24));
-  }
-  float exp(float x) const {
-    return w_.cuts && x < static_cast<float>(-w_.x0) ? 0 : off(std::exp(static_cast<double>(x)), x, w_.exp_error);
-  }
-  float exp2(float x) const {
-    bool const cut = w_.cuts && static_cast<double>(x) < -w_.x0 * 1.4426950408889634;
-    return cut ? 0 : off(std::exp2(static_cast<double>(x)), x, w_.exp_error);
-  }
-  float weight(float s, float M) const {
-    return w_.fma_exponent ? exp2(std::fma(s, log2_e, -(M * log2_e))) : exp(s - M);
-  }
-  float rescale(float from, float to) const {
-    float const x = w_.fma_exponent ? (from - to) * log2_e : from - to;
-    if (x == 0 && !w_.rounds_rescales) return 1;
-    double const unit = w_.fma_exponent ? 1 : 1.4426950408889634, exact = static_cast<double>(x) * unit;
-    return w_.cuts && exact < -w_.x0 * 1.4426950408889634 ? 0 : off(std::exp2(exact), x, w_.rescale_error);
-  }
-  float log(float x) {
-    double const sign = up_[calls_++ % up_.size()] != 0 ? 1 : -1, exact = std::log(static_cast<double>(x));
-    return static_cast<float>(exact * (1 + sign * 2.9 * 0x1p-24) + sign * w_.log_loss * 0x1p-24);
-  }
-  float share(float x, float l) const { return w_.reciprocal ? x * (1 / l) : x / l; }
-  float sum(float a, float b, float c) const {
-    if (!w_.truncates) return std::fma(a, b, c);
-    double const exact = static_cast<double>(a) * static_cast<double>(b) + static_cast<double>(c);
-    auto const near = static_cast<float>(exact);
-    return std::abs(static_cast<double>(near)) > std::abs(exact) ? std::nextafter(near, 0.0F) : near;
-  }
   /// Adds key j, whose weight is p.
   void add(float& l, std::vector<float>& O, float p, std::size_t j) const {
     float const narrow = narrowed(p, w_.narrow);
@@ -327,11 +288,8 @@ class drawn_run {
     keys.lse = top + log(1 + exp(std::min(sink_, keys.lse) - top));
   }
 
-  static constexpr float log2_e = 1.44269504F;
-  drawn_kernel const& w_;
   written<float> const& row_;
-  directions const& up_;
-  std::size_t dv_, calls_ = 0;
+  std::size_t dv_;
   mutable std::vector<std::pair<float, std::size_t>> pending_{};
   std::vector<float> s_;
   float factor_ = 1, sink_ = nothing;
