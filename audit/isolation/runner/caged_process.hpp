@@ -51,8 +51,20 @@ namespace attest::audit::runner {
   _exit(0);
 }
 
-/// Waits for child `id`, or for the order to end. A child that stops is continued, since no other process would wake
-/// it. Through `report`, the first process of the namespaces says how the kernel's process ended; −1 if `id` is the
+/// What to do with a child that stopped. The kernel's process, which no terminal and no group of processes stops, is
+/// ended if it stopped itself, and says why on the kernel's standard error. Any other child is continued, since no other
+/// process would wake it.
+inline void wake_or_end(pid_t child, int status, bool is_kernel) noexcept {
+  if (!is_kernel || WSTOPSIG(status) != SIGSTOP) {
+    kill(child, SIGCONT);
+    return;
+  }
+  constexpr char said[] = "its process stopped itself by SIGSTOP; nothing continues it\n";
+  [[maybe_unused]] auto const written = write(STDERR_FILENO, said, sizeof said - 1);
+  kill(child, SIGKILL);
+}
+
+/// Waits for child `id`, or for the order to end. Through `report`, the first process of the namespaces says how the kernel's process ended; −1 if `id` is the
 /// kernel's process.
 [[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
   close(channel_descriptor), close(memory_descriptor);
@@ -68,7 +80,7 @@ namespace attest::audit::runner {
     int ended = 0;
     pid_t which = 0;
     while ((which = waitpid(-1, &ended, number == SIGTERM ? 0 : WNOHANG | WUNTRACED)) > 0) {
-      if (WIFSTOPPED(ended)) kill(which, SIGCONT);
+      if (WIFSTOPPED(ended)) wake_or_end(which, ended, which == id && report < 0);
       if (which != id || WIFSTOPPED(ended)) continue;
       if (report < 0) status = ended;
       else if (read(report, &ended, sizeof ended) == sizeof ended) status = ended;
@@ -79,13 +91,13 @@ namespace attest::audit::runner {
 }
 
 /// The first process of a PID namespace: waits for the kernel's process and says how it ended. Processes that are left
-/// die with this one, and processes that stop are continued.
+/// die with this one.
 [[noreturn]] inline void wait_inside(pid_t kernel, int report) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   for (;;) {
     int status = 0;
     pid_t const which = waitpid(-1, &status, WUNTRACED);
-    if (which > 0 && WIFSTOPPED(status)) kill(which, SIGCONT);
+    if (which > 0 && WIFSTOPPED(status)) wake_or_end(which, status, which == kernel);
     if (which != kernel || WIFSTOPPED(status)) continue;
     _exit(write(report, &status, sizeof status) == sizeof status ? 0 : 1);
   }

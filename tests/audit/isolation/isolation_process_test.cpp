@@ -189,9 +189,12 @@ TEST_CASE("a kernel that has to wait for a processor does not hang", "[unit]") {
   CHECK(report.outcome == call_outcome::succeeded);
 }
 
-TEST_CASE("a kernel that stops itself goes on", "[unit]") {
+TEST_CASE("a kernel that stops itself is ended, and the sentence says so", "[unit]") {
   auto kernel = opened("stops_itself");
-  CHECK(run_once(kernel, small_problem()).outcome == call_outcome::succeeded);
+  call_report const report = run_once(kernel, small_problem());
+  INFO(report.sentence);
+  CHECK(report.outcome == call_outcome::crashed);
+  CHECK(report.sentence.find("its process stopped itself by SIGSTOP") != std::string::npos);
 }
 
 TEST_CASE("a kernel may share its work out among the threads of OpenMP", "[unit]") {
