@@ -52,8 +52,8 @@ namespace attest::audit::runner {
 }
 
 /// What to do with a child that stopped. The kernel's process, which no terminal and no group of processes stops, is
-/// ended if it stopped itself, and says why on the kernel's standard error. Any other child is continued, since no other
-/// process would wake it.
+/// ended if it stopped itself, and says why on the kernel's standard error. Any other child is continued, since no
+/// other process would wake it.
 inline void wake_or_end(pid_t child, int status, bool is_kernel) noexcept {
   if (!is_kernel || WSTOPSIG(status) != SIGSTOP) {
     kill(child, SIGCONT);
@@ -64,8 +64,8 @@ inline void wake_or_end(pid_t child, int status, bool is_kernel) noexcept {
   kill(child, SIGKILL);
 }
 
-/// Waits for child `id`, or for the order to end. Through `report`, the first process of the namespaces says how the kernel's process ended; −1 if `id` is the
-/// kernel's process.
+/// Waits for child `id`, or for the order to end. Through `report`, the first process of the namespaces says how the
+/// kernel's process ended; −1 if `id` is the kernel's process.
 [[noreturn]] inline void wait_outside(pid_t id, int report, sigset_t const& awaited) noexcept {
   close(channel_descriptor), close(memory_descriptor);
   int status = SIGKILL;
