@@ -1,6 +1,8 @@
 // The O and LSE beside gradients: how they are read, and whether the errors of the gradients rest on them.
 #pragma once
 
+#include <vector>
+
 #include "audit/contract/contract.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
@@ -23,6 +25,26 @@ inline reference::gradient_mode mode_beside(owned_problem const& problem, owned_
       outputs.lse && problem.draft().sink && claim.conventions.lse_sink == conventions::log_of_sink::excluded;
   if (!has_lse || without_sink || backward.weights == problem::backward_weights::saved) return gradient_mode::own;
   return has_o || backward.delta == problem::backward_delta::weights ? gradient_mode::recorded : gradient_mode::own;
+}
+
+/// One way in which the kernel of a contract may form gradients, and the mode in which bounds of it hold.
+struct gradient_reading {
+  problem::gradient_model model{};
+  reference::gradient_mode mode = reference::gradient_mode::own;
+};
+
+/// The readings of a call under a contract: each call is honest under one of them. `weights: either` beside an LSE says
+/// that all weights of the call come from this LSE, or all from a forward pass under the contract.
+inline std::vector<gradient_reading> readings_beside(owned_problem const& problem, owned_outputs const& outputs,
+                                                     bool has_o, bool has_lse, contract const& claim) {
+  gradient_reading const first{claim.gradient_for(problem.instance()),
+                               mode_beside(problem, outputs, has_o, has_lse, claim)};
+  std::vector<gradient_reading> all{first};
+  if (first.mode != reference::gradient_mode::recorded || first.model.weights != problem::backward_weights::either)
+    return all;
+  gradient_reading& saved = all.emplace_back(first.model, reference::gradient_mode::own);
+  saved.model.weights = problem::backward_weights::saved;
+  return all;
 }
 
 }  // namespace attest::audit

@@ -154,29 +154,32 @@ void decide_open(problem::instance<T> const& p, reference::gradient_inputs<T> co
   tally.found.not_certified += std::ssize(tally.open);
 }
 
+/// A backward pass, and what is asked of its gradients.
 template <class T>
-judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
-                      contract const& claim, thoroughness how, formed_from what, std::span<row_index const> rows) {
-  problem::kernel_model const forward = claim.model_for(problem.instance());
-  problem::gradient_model const backward = claim.gradient_for(problem.instance());
-  owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
-                             .lse = outputs.lse ? outputs.lse : problem.draft().handed_lse};
-  output_views<T> given = views_of<T>(p, handed);
-  problem::sizes const& s = p.size();  // of packed rows, too
-  if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
-  if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
-  reference::gradient_inputs<T> const inputs{p.d_out(), given.o, given.lse, base_beside(outputs, claim)};
-  auto const mode = what == formed_from::handed_alone
-                        ? reference::gradient_mode::local
-                        : mode_beside(problem, outputs, given.o.present, given.lse.present, claim);
-  auto const source_of = [&] { return reference::gradient_source<T>::make(p, inputs, forward, backward, mode); };
-  returned_gradients const returned(problem, outputs);
-  gradient_tally total(p.size().m);
+struct asked_gradients {
+  owned_problem const& problem;
+  problem::instance<T> const& p;
+  owned_outputs const& outputs;
+  problem::kernel_model const forward;
+  reference::gradient_inputs<T> const inputs;
+  thoroughness how;
+  std::span<row_index const> rows;
+};
+
+template <class T>
+judgement judge_reading(asked_gradients<T> const& of, gradient_reading const& reading) {
+  auto const& p = of.p;
+  problem::sizes const& s = p.size();
+  auto const source_of = [&] {
+    return reference::gradient_source<T>::make(p, of.inputs, of.forward, reading.model, reading.mode);
+  };
+  returned_gradients const returned(of.problem, of.outputs);
+  gradient_tally total(s.m);
   auto first = source_of();
   if (!first) {  // nothing is claimed about such a problem
     for (output_kind const kind : output_kinds)
-      if (auto const& tensor = problem::is_gradient(kind) ? outputs.of(kind) : std::nullopt)
-        total.found.leave_out(kind, static_cast<std::int64_t>(answered_elements(problem, kind, *tensor)),
+      if (auto const& tensor = problem::is_gradient(kind) ? of.outputs.of(kind) : std::nullopt)
+        total.found.leave_out(kind, static_cast<std::int64_t>(answered_elements(of.problem, kind, *tensor)),
                               not_judged_because::outside_hypotheses);
     return std::move(total.found);
   }
@@ -184,15 +187,14 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
     reference::gradient_source<T> source;
     gradient_tally tally;
   };
-  tbb::enumerable_thread_specific<worker> workers(
-      [&] { return worker{source_of().value(), gradient_tally(p.size().m)}; });
-  auto const groups = rows.empty() ? static_cast<std::size_t>(p.size().b * p.size().hk) : 0;
+  tbb::enumerable_thread_specific<worker> workers([&] { return worker{source_of().value(), gradient_tally(s.m)}; });
+  auto const groups = of.rows.empty() ? static_cast<std::size_t>(s.b * s.hk) : 0;
   tbb::parallel_for(std::size_t{0}, groups, [&](std::size_t at) {
     worker& mine = workers.local();
     auto const number = static_cast<std::int64_t>(at);
-    take_group(mine.source.group(number / p.size().hk, number % p.size().hk), returned, mine.tally);
+    take_group(mine.source.group(number / s.hk, number % s.hk), returned, mine.tally);
   });
-  auto const some = groups_of(s, rows);
+  auto const some = groups_of(s, of.rows);
   tbb::parallel_for(std::size_t{0}, some.size(), [&](std::size_t at) {
     worker& mine = workers.local();
     take_some(mine.source.some_of_group(some[at].b, some[at].g, some[at].wanted), some[at], returned, mine.tally);
@@ -202,10 +204,36 @@ judgement judge_typed(owned_problem const& problem, problem::instance<T> const& 
     total.open.insert(total.open.end(), local.tally.open.begin(), local.tally.open.end());
     total.found.merge(std::move(local.tally.found));
   }
-  if (rows.empty()) take_shared<T>(gradient::dbias, first.value().dbias(), returned, total);
-  if (rows.empty()) take_shared<T>(gradient::dsink, first.value().dsink(), returned, total);
-  decide_open(p, inputs, mode, total, how);
+  if (of.rows.empty()) take_shared<T>(gradient::dbias, first.value().dbias(), returned, total);
+  if (of.rows.empty()) take_shared<T>(gradient::dsink, first.value().dsink(), returned, total);
+  decide_open(p, of.inputs, reading.mode, total, of.how);
   return std::move(total.found);
+}
+
+/// By the first reading under which no element is wrong; else by the one with the fewest wrong elements.
+template <class T>
+judgement judge_typed(owned_problem const& problem, problem::instance<T> const& p, owned_outputs const& outputs,
+                      contract const& claim, thoroughness how, formed_from what, std::span<row_index const> rows) {
+  owned_outputs const handed{.o = outputs.o ? outputs.o : problem.draft().handed_o,
+                             .lse = outputs.lse ? outputs.lse : problem.draft().handed_lse};
+  output_views<T> given = views_of<T>(p, handed);
+  problem::sizes const& s = p.size();  // of packed rows, too
+  if (given.o.present) given.o.shape = {s.b, s.hq, s.n, s.dv};
+  if (given.lse.present) given.lse.shape = {s.b, s.hq, s.n, 1};
+  asked_gradients<T> const of{.problem = problem,
+                              .p = p,
+                              .outputs = outputs,
+                              .forward = claim.model_for(problem.instance()),
+                              .inputs = {p.d_out(), given.o, given.lse, base_beside(outputs, claim)},
+                              .how = how,
+                              .rows = rows};
+  if (what == formed_from::handed_alone)
+    return judge_reading(of, {claim.gradient_for(problem.instance()), reference::gradient_mode::local});
+  auto const readings = readings_beside(problem, outputs, given.o.present, given.lse.present, claim);
+  judgement least = judge_reading(of, readings.front());
+  for (std::size_t n = 1; n < readings.size() && least.failed > 0; ++n)
+    if (judgement found = judge_reading(of, readings[n]); found.failed < least.failed) least = std::move(found);
+  return least;
 }
 
 }  // namespace

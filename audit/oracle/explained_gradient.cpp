@@ -90,9 +90,12 @@ class gradient_explanation {
     add("{}{} of {} [{}, {}, {}] of {}, {}, contract {}\n", from_.prefix.empty() ? "" : printable(from_.prefix) + ": ",
         name_of(which_), rows, at_[0], at_[1], at_[2], sizes_words(p_.size()), problem::name_of(problem::type_of<T>),
         claim_.name);
-    add("bounds count {}\n\n", oracle_.mode() == reference::gradient_mode::recorded
-                                   ? "the errors of the O and LSE of the file"
-                                   : "the errors of a forward pass under the same contract");
+    bool const recorded = oracle_.mode() == reference::gradient_mode::recorded;
+    add("bounds count {}{}\n\n",
+        recorded ? "the errors of the O and LSE of the file" : "the errors of a forward pass under the same contract",
+        recorded && oracle_.backward().weights == problem::backward_weights::either
+            ? "; weights: either also admits a call within the bounds of saved weights"
+            : "");
   }
 
   /// The terms by falling size.

@@ -32,7 +32,7 @@ struct gradient_list {
 std::vector<gradient_list> gradient_lists(owned_problem const& problem);
 
 /// The gradients of the inputs. Their bounds count the errors of the O and LSE in `outputs`, or else of the O and LSE
-/// that the problem hands over; without an LSE, of a forward pass under the contract: as judge_gradients judges.
+/// that the problem hands over; without an LSE, of a forward pass under the contract: the first of readings_beside.
 template <class T>
 class gradient_oracle {
  public:

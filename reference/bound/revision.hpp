@@ -8,6 +8,7 @@ namespace attest::reference {
 /// and dropout (T1, T3). 5: sinks that are a factor behind the keys (T2). 6: merges by a sigmoid (Lemma 8).
 /// 7: combinations of fields. 8: sharper by fields of its own, and what Coq found in Clause D and Corollaries W and L.
 /// 9: merges by LSE for any error of the reference; gradients that overflow or underflow where they are stored.
-inline constexpr int theorem_revision = 9;
+/// 10: gradients by weights of either kind; gradients that may flow through parts.
+inline constexpr int theorem_revision = 10;
 
 }  // namespace attest::reference
