@@ -31,19 +31,31 @@ inline reference::gradient_mode mode_beside(owned_problem const& problem, owned_
 struct gradient_reading {
   problem::gradient_model model{};
   reference::gradient_mode mode = reference::gradient_mode::own;
+  bool refutes = true;  ///< false: HB7 may fail, and a number beyond its bound may be honest
 };
+
+/// May gradients flow through the LSE of a part or the factor of a sink (HB7)? Not if the weights are formed again from
+/// the LSE.
+inline bool may_flow_through_parts(owned_problem const& problem, problem::kernel_model const& forward,
+                                   gradient_reading const& reading) noexcept {
+  if (reading.mode != reference::gradient_mode::own || reading.model.weights == problem::backward_weights::lse)
+    return false;
+  return forward.merge != problem::split_merge::raw ||
+         (problem.draft().sink && forward.sink_form != problem::sink_form::term);
+}
 
 /// The readings of a call under a contract: each call is honest under one of them. `weights: either` beside an LSE says
 /// that all weights of the call come from this LSE, or all from a forward pass under the contract.
 inline std::vector<gradient_reading> readings_beside(owned_problem const& problem, owned_outputs const& outputs,
                                                      bool has_o, bool has_lse, contract const& claim) {
-  gradient_reading const first{claim.gradient_for(problem.instance()),
-                               mode_beside(problem, outputs, has_o, has_lse, claim)};
-  std::vector<gradient_reading> all{first};
-  if (first.mode != reference::gradient_mode::recorded || first.model.weights != problem::backward_weights::either)
-    return all;
-  gradient_reading& saved = all.emplace_back(first.model, reference::gradient_mode::own);
-  saved.model.weights = problem::backward_weights::saved;
+  problem::gradient_model model = claim.gradient_for(problem.instance());
+  std::vector<gradient_reading> all{{model, mode_beside(problem, outputs, has_o, has_lse, claim)}};
+  if (all.front().mode == reference::gradient_mode::recorded && model.weights == problem::backward_weights::either) {
+    model.weights = problem::backward_weights::saved;
+    all.push_back({model, reference::gradient_mode::own});
+  }
+  problem::kernel_model const forward = claim.model_for(problem.instance());
+  for (gradient_reading& reading : all) reading.refutes = !may_flow_through_parts(problem, forward, reading);
   return all;
 }
 

@@ -30,7 +30,8 @@ struct open_element {
 /// Counts verdicts, and keeps the elements that double arithmetic leaves open.
 class gradient_tally {
  public:
-  explicit gradient_tally(std::int64_t keys) : size_class_(size_class_of(keys)) {}
+  /// Unless the bound `refutes`, a number beyond it is open.
+  gradient_tally(std::int64_t keys, bool refutes) : size_class_(size_class_of(keys)), refutes_(refutes) {}
 
   void take(reference::gradient_index const& at, reference::gradient_element const& truth, double got) {
     reference::gradient_verdict const verdict = verdict_on(truth, got);
@@ -48,6 +49,10 @@ class gradient_tally {
       return;
     }
     bool const by_bound = truth.kind == reference::value_kind::finite && !truth.no_terms;
+    if (by_bound && !refutes_ && verdict == reference::gradient_verdict::refuted) {
+      found.leave_out(kind, 1, not_judged_because::gradient_may_flow);
+      return;
+    }
     if (by_bound) found.count_by_bound(kind, true);
     else found.count_by_rule(kind);
     double const middle = truth.lower / 2 + truth.upper / 2, error = farthest(truth, got);
@@ -101,6 +106,7 @@ class gradient_tally {
   }
 
   std::size_t size_class_;
+  bool refutes_;
 };
 
 }  // namespace attest::audit

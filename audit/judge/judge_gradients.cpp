@@ -174,7 +174,7 @@ judgement judge_reading(asked_gradients<T> const& of, gradient_reading const& re
     return reference::gradient_source<T>::make(p, of.inputs, of.forward, reading.model, reading.mode);
   };
   returned_gradients const returned(of.problem, of.outputs);
-  gradient_tally total(s.m);
+  gradient_tally total(s.m, reading.refutes);
   auto first = source_of();
   if (!first) {  // nothing is claimed about such a problem
     for (output_kind const kind : output_kinds)
@@ -187,7 +187,8 @@ judgement judge_reading(asked_gradients<T> const& of, gradient_reading const& re
     reference::gradient_source<T> source;
     gradient_tally tally;
   };
-  tbb::enumerable_thread_specific<worker> workers([&] { return worker{source_of().value(), gradient_tally(s.m)}; });
+  tbb::enumerable_thread_specific<worker> workers(
+      [&] { return worker{source_of().value(), gradient_tally(s.m, reading.refutes)}; });
   auto const groups = of.rows.empty() ? static_cast<std::size_t>(s.b * s.hk) : 0;
   tbb::parallel_for(std::size_t{0}, groups, [&](std::size_t at) {
     worker& mine = workers.local();

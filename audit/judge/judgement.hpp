@@ -34,13 +34,15 @@ enum class not_judged_because : std::uint8_t {
   bound_not_finite,    ///< the theorem bounds the row, but gives no finite bound for this element
   format_overflows,    ///< the answer is no number, and an honest kernel's answer may pass the largest output
   value_left_open,     ///< docs/semantics.md, or the contract, leaves the value open
+  gradient_may_flow,   ///< beyond its bound, which holds if no gradient flows through parts (HB7): the verdict is open
 };
-inline constexpr std::array<char const*, 4> not_judged_names{"outside_hypotheses", "bound_not_finite",
-                                                             "format_overflows", "value_left_open"};
+inline constexpr std::array<char const*, 5> not_judged_names{
+    "outside_hypotheses", "bound_not_finite", "format_overflows", "value_left_open", "gradient_may_flow"};
 
 /// Does the bound say nothing about the element, although the element has one right value?
 constexpr bool is_outside(not_judged_because why) noexcept {
-  return why == not_judged_because::outside_hypotheses || why == not_judged_because::bound_not_finite;
+  return why == not_judged_because::outside_hypotheses || why == not_judged_because::bound_not_finite ||
+         why == not_judged_because::gradient_may_flow;
 }
 
 /// Of one output: the number of elements that were judged, and of elements that the bound says nothing about.
@@ -87,6 +89,10 @@ struct judgement : tally {
 
   std::int64_t judged() const noexcept { return by_theorem + by_dominance + by_rule; }
   std::int64_t not_judged() const noexcept;
+  /// Gradients beyond a bound that may not be theirs (HB7).
+  std::int64_t may_flow() const noexcept {
+    return left_out[static_cast<std::size_t>(not_judged_because::gradient_may_flow)];
+  }
   std::int64_t judged_by_bound() const noexcept { return by_theorem + by_dominance; }
   std::int64_t dull() const noexcept;
   void leave_out(output_kind kind, std::int64_t elements, not_judged_because why) noexcept {

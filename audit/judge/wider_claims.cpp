@@ -28,7 +28,7 @@ std::vector<holding_preset> wider_claims::holding(audit_case const& kernel_case,
     case_result again;
     judge_case(kernel_case, outputs, {.claim = &claim, .reproducible = reproducible, .how = thoroughness::verdict},
                again);
-    if (again.judged.failed == 0 && again.judged.undecided == 0)
+    if (again.judged.failed == 0 && again.judged.undecided == 0 && again.judged.may_flow() == 0)
       inside.push_back({wider.claim.name, again.judged.max_error_in_bounds});
   }
   return inside;

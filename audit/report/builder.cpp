@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/coverage/coverage_words.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/outside.hpp"
 #include "audit/support/sort_by.hpp"
 
@@ -44,6 +45,15 @@ std::vector<std::string> classes_of(judgement const& judged, bug_class default_c
   std::set<std::string> classes;
   for (violation const& wrong : judged.violations) classes.emplace(token_of(class_of(wrong, default_class)));
   return {classes.begin(), classes.end()};
+}
+
+/// Why gradients beyond their bound refute nothing; empty if there are none.
+std::string flow_words(judgement const& sum) {
+  if (sum.may_flow() == 0) return "";
+  return fmt::format(
+      "{} elements of gradients are beyond bounds that hold only if no gradient flows through a merge by LSE or the "
+      "factor of a sink, as the contract lets them; gradient.weights \"lse\" in the contract says that none does",
+      grouped(sum.may_flow()));
 }
 
 }  // namespace
@@ -119,6 +129,7 @@ void report_builder::finish(bool complete, std::string because) {
   auto const most = most_outside(report_);
   std::string const outside =
       most && most->of.share() > report_.outside_limit ? outside_words(*most, report_.outside_limit) : "";
+  std::string const flow = flow_words(sum);
   auto const domain = call_domain::of_text(report_.domain.text);
   std::string const unsupported =
       missing_support(report_.covered, report_.required_support, domain ? domain.value() : call_domain{});
@@ -134,6 +145,7 @@ void report_builder::finish(bool complete, std::string because) {
                               : sum.judged() == 0    ? nothing
                               : !complete            ? std::move(because)
                               : !no_plain.empty()    ? no_plain
+                              : !flow.empty()        ? flow
                               : !outside.empty()     ? outside
                               : !unsupported.empty() ? unsupported
                                                      : without_sharp_element(sum);

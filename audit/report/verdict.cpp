@@ -14,7 +14,8 @@ namespace attest::audit {
 namespace {
 
 constexpr std::array not_judged_words{"outside the hypotheses of the bound", "with a bound that is not finite",
-                                      "where the output format may overflow", "whose value is left open"};
+                                      "where the output format may overflow", "whose value is left open",
+                                      "of gradients that may flow through parts"};
 static_assert(not_judged_words.size() == not_judged_names.size());
 
 /// " All 414 failing cases are inside f64-in-f32: …" if there is such a preset.

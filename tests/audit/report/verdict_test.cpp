@@ -50,8 +50,9 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
             "UNDECIDED: the audit stopped early; 114 elements were judged and none is wrong. 5 elements"));
 }
 
-/// A report on 1,000 elements of o in a check, `outside` of them outside the hypotheses of the bound.
-report with_outside(std::int64_t outside, double limit) {
+/// A report on 1,000 elements of o in a check, `outside` of them not judged, because they are outside the bound.
+report with_outside(std::int64_t outside, double limit,
+                    not_judged_because why = not_judged_because::outside_hypotheses) {
   report is;
   is.kernel = "drawn", is.contract = "f32", is.outside_limit = limit;
   std::set<std::string, std::less<>> const waived;
@@ -59,7 +60,7 @@ report with_outside(std::int64_t outside, double limit) {
   judgement found;
   for (std::int64_t n = 0; n < 1000 - outside; ++n)
     found.count_by_bound(output_kind::o, true), found.sharpness[0][1].add(1e-5, 1, false);
-  found.leave_out(output_kind::o, outside, not_judged_because::outside_hypotheses);
+  found.leave_out(output_kind::o, outside, why);
   found.leave_out(output_kind::o, 500, not_judged_because::format_overflows);
   found.returned = {1, 0, 0};
   collect.add_judgement(collect.row_of_check("masks"), "one", bug_class::accuracy, {}, std::move(found), "");
@@ -83,6 +84,13 @@ TEST_CASE("a verdict is undecided above a share outside the hypotheses, and name
   CHECK(json["checks"][0]["outside"]["o"]["judged"] == 989);
   CHECK(with_outside(999, 0.9989).verdict == verdict::undecided);
   CHECK(with_outside(999, 1).verdict == verdict::certified);
+}
+
+TEST_CASE("one gradient that may flow through parts leaves a verdict open", "[unit]") {
+  report const one = with_outside(1, 1, not_judged_because::gradient_may_flow);
+  CHECK(one.verdict == verdict::undecided);
+  CHECK(has(one.undecided_because, "1 elements of gradients are beyond bounds that hold only if no gradient flows"));
+  CHECK(nlohmann::json::parse(as_json(one))["checks"][0]["not_judged_because"]["gradient_may_flow"] == 1);
 }
 
 TEST_CASE("a check that the kernel does not support is said once", "[unit]") {
