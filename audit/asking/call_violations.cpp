@@ -46,6 +46,7 @@ void take_outcome(call_report const& did, std::size_t call, case_result& into) {
     default: break;
   }
   add("call", class_of(did.outcome), "the kernel " + did.sentence);
+  into.own_ends += may_be_refusal(did);
 }
 
 }  // namespace attest::audit

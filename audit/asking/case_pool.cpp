@@ -20,6 +20,7 @@ case_pool::case_pool(audit_plan const& plan, audit_options const& options, inter
       when_(when),
       wider_(*options.claim),
       limits_(fixed_limits(options)),
+      refusals_(plan.type, options.seed, plan.domain, plan.of_gradients),
       served_(std::move(served)) {
   limits_.domain = plan.domain;
   limits_.gradients.domain = plan.of_gradients;
@@ -139,6 +140,8 @@ void case_pool::work() {
                                      judging_rules rules = options_.rules();
                                      if (!options_.fail_fast) rules.wider = &wider_;
                                      asked.result = run_case(*asked.made, kernel.value(), rules);
+                                     if (asked.result && !options_.strict_refusals)
+                                       refusals_.take(*asked.made, kernel.value(), asked.result.value());
                                    });
     if (asked.result) asked.result.value().cut_short |= cut;
     if (asked.result && cut) asked.result.value().inside.reset();

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "audit/asking/own_refusals.hpp"
 #include "audit/asking/plan.hpp"
 #include "audit/isolation/kernel_session.hpp"
 #include "audit/judge/case_result.hpp"
@@ -78,6 +79,7 @@ class case_pool {
   std::size_t finished_ = 0, done_before_shapes_ = 0;
   enum class limits_state : std::uint8_t { unknown, being_measured, known } limits_state_ = limits_state::unknown;
   shape_limits limits_;
+  own_refusals refusals_;
   drawn_functions drawn_{.attention = false, .backward = false};
   std::optional<kernel_session> served_;
   int opened_ = 0;

@@ -171,6 +171,20 @@ attest_status attest_aborts(attest_call const* call) {
   return answer(call);
 }
 
+/* These end their process where they meet a mask, a mask beside a bias, or a mask over many keys. */
+attest_status attest_asserts_no_mask(attest_call const* call) {
+  assert(!call->mask);
+  return answer(call);
+}
+attest_status attest_asserts_one_tensor(attest_call const* call) {
+  assert(!call->mask || !call->bias);
+  return answer(call);
+}
+attest_status attest_asserts_short_mask(attest_call const* call) {
+  assert(!call->mask || sizes_of(call).m <= 64);
+  return answer(call);
+}
+
 /* Unusual in two axes and more: in head size and group, in widths of V and causal alone, in a window alone. */
 attest_status attest_groups_of_3(attest_call const* call) {
   sizes const s = sizes_of(call);

@@ -112,17 +112,24 @@ void add_sequence(audit_case& made, problem::element_type type, shape_limits con
 
 }  // namespace
 
+std::optional<audit_case> gradient_support_case(feature_set const& wanted, problem::element_type type,
+                                                std::uint64_t seed, call_domain const& domain) {
+  auto made = support_case(wanted, type, seed, domain);
+  if (!made || made->problem.draft().block_table) return std::nullopt;
+  std::string name = fmt::format("{}{}", support_prefix, made->name);
+  made->name = name;
+  audit_case of = differentiated(*std::move(made), seed);
+  return in_check(std::move(of), std::move(name));
+}
+
 std::vector<audit_case> gradient_support_cases(problem::element_type type, std::uint64_t seed,
                                                call_domain const& domain) {
   std::vector<audit_case> cases;
-  for (audit_case& made : support_cases(type, seed, domain)) {
-    bool const one = made.name == "plain" || (made.form && feature_named(made.name));
-    if (!one || made.problem.draft().block_table) continue;
-    std::string name = fmt::format("{}{}", support_prefix, made.name);
-    made.name = name;
-    audit_case of = differentiated(std::move(made), seed);
-    cases.push_back(in_check(std::move(of), std::move(name)));
-  }
+  auto const add = [&](feature_set const& wanted) {
+    if (auto made = gradient_support_case(wanted, type, seed, domain)) cases.push_back(*std::move(made));
+  };
+  add({});
+  for (feature_row const& one : feature_table()) add({one.id});
   return cases;
 }
 

@@ -16,6 +16,9 @@ namespace attest::audit {
 /// One small case for the plain form and for each feature: "backward/support-plain", "backward/support-causal".
 std::vector<audit_case> gradient_support_cases(problem::element_type type, std::uint64_t seed,
                                                call_domain const& domain);
+/// The one with these features alone; nothing if no call of the domain is that, or its keys have no gradient.
+std::optional<audit_case> gradient_support_case(feature_set const& wanted, problem::element_type type,
+                                                std::uint64_t seed, call_domain const& domain);
 bool is_gradient_support(std::string_view name);
 /// Notes that the kernel refused one of gradient_support_cases, by its name.
 void note_gradient_refusal(support& answers, std::string_view name);

@@ -81,16 +81,25 @@ audit_case case_of(call_form const& form, std::string name, problem::element_typ
 
 }  // namespace
 
+std::optional<audit_case> support_case(feature_set const& wanted, problem::element_type type, std::uint64_t seed,
+                                       call_domain const& domain) {
+  std::string name;
+  wanted.each([&](feature one) { name += (name.empty() ? "" : "+") + std::string(row_of(one).name); });
+  auto const form = wanted.empty() ? std::optional(plain_form(domain)) : form_with(wanted, domain);
+  if (!form) return std::nullopt;
+  return case_of(*form, name.empty() ? "plain" : std::move(name), type, seed);
+}
+
 std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t seed, call_domain const& domain) {
-  std::vector<audit_case> cases{case_of(plain_form(domain), "plain", type, seed)};
+  std::vector<audit_case> cases;
+  auto const add = [&](feature_set const& wanted) {
+    if (auto made = support_case(wanted, type, seed, domain)) cases.push_back(*std::move(made));
+  };
+  add({});
   for (feature_row const& first : feature_table()) {
-    if (auto const alone = form_with({first.id}, domain))
-      cases.push_back(case_of(*alone, std::string(first.name), type, seed));
-    for (feature_row const& second : feature_table()) {
-      if (second.id <= first.id || exclude(first.id, second.id)) continue;
-      if (auto const both = form_with({first.id, second.id}, domain))
-        cases.push_back(case_of(*both, std::string(first.name) + "+" + std::string(second.name), type, seed));
-    }
+    add({first.id});
+    for (feature_row const& second : feature_table())
+      if (second.id > first.id && !exclude(first.id, second.id)) add({first.id, second.id});
   }
   for (feature const one : {feature::mask, feature::bias})
     for (broadcast_axes const& axes : all_axes) {
