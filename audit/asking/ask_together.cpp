@@ -1,6 +1,8 @@
 #include "audit/asking/ask_together.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "audit/cause/explain.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/hidden_keys.hpp"
+#include "audit/tensors/some_gradients.hpp"
 
 namespace attest::audit {
 namespace {
@@ -18,6 +21,17 @@ constexpr double enough_seconds = 0.05;      ///< inside the kernel, in groups
 constexpr double seconds_of_caller = 0.005;  ///< fast calls are repeated, so that they overlap on a busy machine, too
 constexpr double seconds_of_group = 0.5;     ///< a limit that a group of slow calls does not exceed by much
 
+/// A backward pass, asked for the gradients that the kernel gave alone; nothing if it gave all of them.
+std::optional<owned_problem> asked_for_given(owned_problem const& pass, owned_outputs const& given) {
+  gradient_set got = 0;
+  for (output_kind const kind : pass.draft().of->gives)
+    if (problem::is_gradient(kind) && given.of(kind)) got = static_cast<gradient_set>(got | set_of(kind));
+  if (got == 0 || got == gradients_of(*pass.draft().of)) return std::nullopt;
+  problem_draft draft = pass.draft();
+  draft.of = &pass_for(got);
+  return owned_problem::of_valid(std::move(draft));
+}
+
 /// The calls of a case that are made in groups.
 class group_asker {
  public:
@@ -26,6 +40,7 @@ class group_asker {
       : case_(kernel_case), kernel_(kernel), claim_(claim), alone_(alone), seconds_(seconds) {
     for (std::size_t call = 0; call < alone.size(); ++call) {
       open_.push_back(leaves_outputs_open(kernel_case.call(call), claim));
+      some_.push_back(alone[call] ? asked_for_given(kernel_case.call(call), *alone[call]) : std::nullopt);
       if (alone[call]) calls_.push_back(call);
     }
     double const calls = static_cast<double>(calls_.size());
@@ -55,7 +70,7 @@ class group_asker {
       owned_outputs const& outputs = *alone_[call];
       numbers.push_back(call);
       asked.push_back(
-          {.problem = &case_.call(call),
+          {.problem = some_[call] ? &*some_[call] : &case_.call(call),
            .request = {.want_lse = outputs.lse.has_value(),
                        .want_weights = outputs.weights.has_value(),
                        .threads = case_.threads_of(call),
@@ -104,6 +119,7 @@ class group_asker {
   double seconds_;
   std::size_t size_ = isolated_kernel::most_together;
   std::vector<std::size_t> calls_;
+  std::vector<std::optional<owned_problem>> some_;  ///< calls that are asked for some gradients
   std::vector<bool> open_;  ///< whether the contract leaves the outputs of a call of the case open
 };
 

@@ -108,8 +108,14 @@ TEST_CASE("a kernel without dBias is asked for its other gradients beside a bias
   draft.of = &problem::backward;
   draft.d_out = owned_tensor::compact(element_type::f32, {2, 2, 3, 4});
   draft.bias = owned_tensor::compact(element_type::f32, {1, 1, 3, 3});
-  audit_case const asked{.check = "backward", .name = "bias", .problem = valid(std::move(draft))};
+  audit_case asked{.check = "backward", .name = "bias", .problem = valid(std::move(draft))};
   auto kernel = session("no_dbias");
+  for (asked.callers = 1; asked.callers <= 2; ++asked.callers) {  // in groups, too
+    auto const together = run_case(asked, kernel, {.claim = find_contract("f32"), .concurrent = true}, nullptr);
+    REQUIRE(together);
+    CHECK(together.value().judged.failed == 0);
+  }
+  asked.callers = 0;
   case_outputs outputs;
   auto const found = run_case(asked, kernel, {.claim = find_contract("f32")}, &outputs);
   REQUIRE(found);
