@@ -1,7 +1,9 @@
 // The cause of wrong gradients: hypotheses tried on right gradients that one mistake has changed.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numbers>
 #include <string>
 #include <vector>
@@ -10,6 +12,7 @@
 #include "audit/cause/cause_search.hpp"
 #include "audit/cause/gradient_fit.hpp"
 #include "audit/cause/gradient_mistakes.hpp"
+#include "audit/judge/judge_gradients.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/gradient_form.hpp"
 #include "tests/audit/cause/gradient_answers.hpp"
@@ -199,6 +202,38 @@ TEST_CASE("where a mistake would give NaN, a number is not explained by it", "[u
   REQUIRE(found);
   for (auto const* const list : {&found->mistakes, &found->partly})
     for (named_mistake const& mistake : *list) CHECK(mistake.name != "delta-added");
+}
+
+TEST_CASE("a delta of 0 where V is NaN is told from keys that are left out and from other numbers", "[unit]") {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  owned_problem const with_nan = passes([](problem_draft& p) { store(p.v, 1, nan); }).back();  // key 0; one kv head
+  problem::sizes const& s = with_nan.size();
+  answered_call const swallowed{with_nan, kernel_of([&](problem_draft& p) {
+                                  store(p.v, 1, 0);
+                                  p.handed_o = owned_tensor::zeros(p.handed_o->type, p.handed_o->layout);
+                                })(with_nan),
+                                claim()};
+  auto const with_key_0 = [&](double of_dk, double of_dq, double factor) {
+    answered_call call = swallowed;
+    scale(call.outputs.dk, factor);
+    for (std::int64_t t = 0; t < s.d; ++t) store(*call.outputs.dk, static_cast<std::size_t>(t), of_dk);
+    for (std::size_t at = 0; at < call.outputs.dq->spanned_elements(); ++at) store(*call.outputs.dq, at, of_dq);
+    return call;
+  };
+  for (char const* name : {"nan-delta-0", "nan-in-dp-and-delta-0"}) {
+    CAPTURE(name);
+    hypothesis const& how = *find_hypothesis(name);
+    auto const explains = [&](answered_call const& call) {
+      auto const all = supposed_passes(how, call);
+      return !all.empty() && std::ranges::all_of(all, [](answered_call const& pass) {
+        return judge_gradients(pass.problem, pass.outputs, pass.claim, thoroughness::verdict, pass.from).failed == 0;
+      });
+    };
+    CHECK(explains(with_key_0(nan, nan, 1)));
+    CHECK_FALSE(explains(with_key_0(0, nan, 1)));       // key 0 is not read
+    CHECK_FALSE(explains(with_key_0(nan, 0, 1)));       // nor in dQ
+    CHECK_FALSE(explains(with_key_0(nan, nan, 1.01)));  // other keys are wrong otherwise
+  }
 }
 
 TEST_CASE("calls that are made to tell mistakes apart leave the ones that they do not contradict", "[unit]") {
