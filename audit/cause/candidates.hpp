@@ -35,6 +35,10 @@ candidate* one_that_nothing_contradicts(std::vector<candidate>& all, std::int64_
 /// Up to three that explain the most together, found greedily; one or two instead if they explain as much.
 std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t tried);
 
+/// Of mistakes that explain a part: without mistakes that right answers contradict and that explain a minority, and
+/// without mistakes that add hardly a case to the ones before them. Some wrong numbers are near to any mistake's.
+std::vector<candidate*> worth_telling(std::vector<candidate*> const& chosen, std::int64_t tried);
+
 /// Of mistakes that explain equally much, one of the backward pass alone is the simplest there.
 void put_backward_first(std::vector<candidate>& all);
 

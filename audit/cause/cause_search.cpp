@@ -76,7 +76,7 @@ class search {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
     }
-    if (!whole) std::erase_if(chosen, [&](candidate const* of) { return is_chance(*of); });
+    if (!whole) chosen = worth_telling(chosen, cause_of());
     if (whole && tried_.size() == 1) chosen = all_that_fit(*chosen.front());
     named_cause cause;
     if (whole) cause.open = cause_of() - explained_by(chosen, cause_of());
@@ -152,9 +152,6 @@ class search {
   }
 
   std::int64_t cause_of() const { return std::ssize(tried_); }
-  /// Does it explain a minority, and do right answers contradict it? Wrong numbers may be near another mistake's.
-  bool is_chance(candidate const& of) const { return of.contradicted > 0 && 2 * count_of(of.explains) < cause_of(); }
-
   std::int64_t explained_or_open(std::vector<candidate*> const& chosen) const {
     if (chosen.size() == 1 && is_uncontradicted(*chosen.front(), cause_of())) return cause_of();
     return explained_by(chosen, cause_of());

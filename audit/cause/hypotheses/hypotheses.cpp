@@ -22,7 +22,10 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_columns(table);
     add_hypotheses_of_results(table);
     add_hypotheses_of_rescaling(table);
+    add_hypotheses_of_axes(table);
+    add_hypotheses_of_tiles(table);
     add_hypotheses_of_exponentials(table);
+    add_hypotheses_of_scores(table);
     add_hypotheses_of_precision(table);
     add_hypotheses_of_deltas(table);
     add_hypotheses_of_upstream(table);

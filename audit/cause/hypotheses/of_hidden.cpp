@@ -222,6 +222,9 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
       add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
           fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
           reads_hidden({.score = score, .reads_value = reads}));
+  for (double const score : {0.0, -1.0, -10.0, -100.0, -1000.0})
+    add(fmt::format("hidden-score{:g}", score), fmt::format("hidden keys have the score {:g}", score),
+        reads_hidden({.score = score, .reads_value = true}));
   // The number in base 2, where scores hold log₂ e.
   for (double const added : {-1e4, -1e5, -1e6, -1e9})
     add(fmt::format("hidden-score-plus{:g}-base-2", added),

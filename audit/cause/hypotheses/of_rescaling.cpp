@@ -43,6 +43,9 @@ double beside_old(double before, double here, double) { return std::isfinite(bef
 /// The sums are scaled by 2^(before − here), the weights are e^(s − here).
 double in_base_2(double, double here, double most) { return (here - most) * (std::numbers::ln2 - 1); }
 
+/// The sums are scaled by e^(here − before), not e^(before − here).
+double inverted(double, double here, double most) { return 2 * (most - here); }
+
 }  // namespace
 
 void add_hypotheses_of_rescaling(hypothesis_list& to) {
@@ -51,6 +54,9 @@ void add_hypotheses_of_rescaling(hypothesis_list& to) {
     add(fmt::format("rescaled-in-base-2-{}", block),
         fmt::format("O and l are rescaled by 2^x where the weights are e^x, in blocks of {} keys", block),
         gains(block, false, in_base_2));
+    add(fmt::format("rescaled-inversely-{}", block),
+        fmt::format("O and l are multiplied by e^(new - old) when the maximum moves, in blocks of {} keys", block),
+        gains(block, false, inverted));
     add(fmt::format("weights-beside-old-maximum-{}", block),
         fmt::format("the weights of a block are formed beside the maximum before it, and O and l are rescaled to the "
                     "new one, in blocks of {} keys",

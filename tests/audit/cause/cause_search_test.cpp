@@ -11,61 +11,12 @@
 #include "audit/contract/contract.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/tensors/elements.hpp"
+#include "tests/audit/cause/known_answers.hpp"
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/guarded_call.hpp"
 
 namespace attest::tests {
 namespace {
-
-struct known_answers {
-  std::vector<audit::searched_case> failing, passing;
-  std::vector<audit::answered_case> answers;  // by number, from 1
-  audit::seen_arithmetic arithmetic{};
-};
-
-/// The small cases of some checks without further calls, as a kernel answers them.
-known_answers answers_of(std::function<audit::owned_outputs(audit::owned_problem const&)> const& kernel,
-                         audit::contract const& claim, std::vector<std::string> const& checks) {
-  known_answers known;
-  for (audit::audit_case const& made :
-       audit::generated_cases({.type = claim.type, .seed = 1, .quick = true, .checks = checks})) {
-    audit::problem_draft const& draft = made.problem.draft();
-    problem::sizes const& s = made.problem.size();
-    if (!made.further.empty() || s.n * s.m > 4096 || draft.q.layout.rank != 4) continue;
-    auto const outputs = kernel(made.problem);
-    auto& answers = known.answers.emplace_back();
-    answers.add(made.problem, outputs, claim, made.rows);
-    (answers.is_wrong() ? known.failing : known.passing)
-        .push_back({made.check, made.name, std::ssize(known.answers), {}});
-  }
-  REQUIRE(!known.failing.empty());
-  return known;
-}
-
-known_answers answers_of(std::string_view specimen, std::vector<std::string> const& checks) {
-  zoo::specimen const* const found = zoo::find_specimen(specimen);
-  REQUIRE(found != nullptr);
-  return answers_of(
-      [&](audit::owned_problem const& problem) { return guarded_answer_of(found->kernel, problem.draft(), 0); },
-      *audit::find_contract(found->contract), checks);
-}
-
-audit::named_cause cause_of(known_answers const& known) {
-  auto const found =
-      audit::find_cause({.failing = known.failing,
-                         .passing = known.passing,
-                         .contracts = {},
-                         .answers = [&](audit::searched_case const& which) -> std::optional<audit::answered_case> {
-                           return known.answers[static_cast<std::size_t>(which.number) - 1];
-                         },
-                         .concerns = [](auto const&, auto const&) { return true; },
-                         .products = [](auto const&) { return 0.0; },
-                         .late = [](double) { return false; },
-                         .arithmetic = [&] { return known.arithmetic; }});
-  REQUIRE(found);
-  return *found;
-}
 
 /// Leaves the last key out of the product with V, where there are more than 8 and no multiple of 8: l counts it.
 audit::owned_outputs without_last_value(audit::owned_problem const& problem) {
@@ -100,12 +51,6 @@ known_answers answers_to(std::vector<audit::owned_problem> const& problems) {
     (answers.is_wrong() ? known.failing : known.passing).push_back({"tails", "one", std::ssize(known.answers), {}});
   }
   return known;
-}
-
-std::set<std::string> names_of(audit::named_cause const& cause) {
-  std::set<std::string> names;
-  for (audit::named_mistake const& mistake : cause.mistakes) names.insert(mistake.name);
-  return names;
 }
 
 }  // namespace
@@ -202,6 +147,22 @@ TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or part
     REQUIRE(!named.empty());
     CHECK(named.front().name == zoo::expected_cause(specimen));
   }
+}
+
+TEST_CASE("a mistake that adds hardly a failing input to those of another is not said beside it", "[unit]") {
+  std::vector<audit::owned_problem> problems(40, of_last_value(9));
+  known_answers known = answers_to(problems);
+  for (double const other : {0.25, 0.78125}) {  // the first as if the last key counted twice
+    audit::owned_problem const problem = of_last_value(7);
+    audit::owned_outputs answer = builtin_answer(problem.draft());
+    audit::store(*answer.o, 0, other), answer.lse.reset();
+    known.answers.emplace_back().add(problem, answer, *audit::find_contract("f32"), {});
+    known.failing.push_back({"tails", "other", std::ssize(known.answers), {}});
+  }
+  audit::named_cause const found = cause_of(known);
+  CHECK(found.mistakes.empty());
+  CHECK(found.partly.size() == 1);
+  CHECK(found.partly.front().explains == 40);
 }
 
 TEST_CASE("inputs that pass contradict a mistake that is made under a condition only", "[unit]") {

@@ -1,0 +1,253 @@
+// Hypotheses about tiles of keys: what fills the last one, where a loop over them ends, and tensors of another tile.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+
+namespace attest::audit {
+namespace {
+
+using calls = std::vector<answered_call>;
+
+std::int64_t padding(std::int64_t m, std::int64_t tile) { return (tile - m % tile) % tile; }
+bool has_right_edge(owned_problem const& p) { return p.draft().band.right >= 0; }
+/// The last key that the right edge of a band shows to query i.
+std::int64_t last_key(owned_problem const& p, std::int64_t i) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  return i + std::clamp(p.draft().band.diagonal, -far, far) + std::min(p.draft().band.right, far);
+}
+
+/// Does a band show query i the place j, where a key may be or not?
+bool is_inside(owned_problem const& p, std::int64_t i, std::int64_t j) {
+  problem::band const& band = p.draft().band;
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  std::int64_t const apart = j - i - std::clamp(band.diagonal, -far, far);
+  return (band.right < 0 || apart <= band.right) && (band.left < 0 || apart >= -band.left);
+}
+
+/// `count(m)` keys with the score 0 and the value 0 stand behind the last key. A band hides them
+/// as others, unless `behind_edges`.
+supposition adds_zeros(std::function<std::int64_t(std::int64_t m)> count, bool behind_edges = false) {
+  return [count = std::move(count), behind_edges](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    std::int64_t const m = p.size().m, more = count(m);
+    if (!is_small(p) || m == 0 || more == 0 || !p.draft().is_dense()) return {};
+    auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return with_further_keys(
+        known, {.count = more,
+                .key = none,
+                .value = none,
+                .shown = [&](auto, auto, auto i, auto j) { return behind_edges || is_inside(p, i, m + j); },
+                .bias = {},
+                .weight = {}});
+  };
+}
+
+/// Keys [from(m), to(m)) count twice.
+using key_of_size = std::function<std::int64_t(std::int64_t m)>;
+supposition counts_again(key_of_size from, key_of_size to) {
+  return [from = std::move(from), to = std::move(to)](answered_call const& call, answered_call const*) -> calls {
+    std::int64_t const m = call.problem.size().m;
+    if (!is_small(call.problem) || m == 0 || from(m) < 0 || from(m) >= to(m)) return {};
+    std::vector<std::int64_t> keys(static_cast<std::size_t>(to(m) - from(m)));
+    std::iota(keys.begin(), keys.end(), from(m));
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return with_further_keys(known, copies_of(call.problem, std::move(keys)));
+  };
+}
+
+/// The last key stands for the keys that fill the last tile.
+supposition repeats_last_key(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    std::int64_t const m = call.problem.size().m, more = padding(m, tile);
+    if (!is_small(call.problem) || m == 0 || more == 0) return {};
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return with_further_keys(known, copies_of(call.problem, std::vector(static_cast<std::size_t>(more), m - 1)));
+  };
+}
+
+/// Of the keys that a right edge shows to a query, the ones from `end` on are not read.
+supposition ends_loop(std::function<std::int64_t(owned_problem const&, std::int64_t i)> end) {
+  return [end = std::move(end)](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    if (!is_small(p) || !has_right_edge(p)) return {};
+    problem_draft draft = p.draft();
+    bool any = false;
+    show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      bool const seen = sees(p, b, h, i, j), read = j < end(p, i);
+      any |= seen && !read;
+      return seen && read;
+    });
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return any ? with_problem(known, std::move(draft)) : calls();
+  };
+}
+
+/// Before a tile without a visible key, what was summed is forgotten, if a later key is visible.
+supposition forgets_before_empty(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    problem::sizes const& s = p.size();
+    if (!is_small(p) || s.m <= tile) return {};
+    problem_draft draft = p.draft();
+    bool any = false;
+    std::int64_t begin = 0;
+    show(draft, s, [&](auto b, auto h, auto i, auto j) {
+      auto const sees_some = [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t at = first; at < std::min(last, s.m); ++at)
+          if (sees(p, b, h, i, at)) return true;
+        return false;
+      };
+      if (j == 0) {
+        begin = 0;
+        for (std::int64_t first = 0; first < s.m; first += tile)
+          if (!sees_some(first, first + tile) && sees_some(first + tile, s.m)) begin = first;
+      }
+      bool const seen = sees(p, b, h, i, j);
+      any |= seen && j < begin;
+      return seen && j >= begin;
+    });
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return any ? with_problem(known, std::move(draft)) : calls();
+  };
+}
+
+/// l is the sum of the last tile with a visible key alone, and O is the sum of all tiles.
+supposition divides_by_last(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    problem::sizes const& s = p.size();
+    if (!is_small(p) || s.m <= tile || !call.outputs.o) return {};
+    score_table const score(p);
+    auto const share = [&](auto b, auto h, auto i) {
+      double const most = score.largest(b, h, i);
+      if (!std::isfinite(most)) return 1.0;
+      std::int64_t first = (s.m - 1) / tile * tile;
+      while (first > 0 && !std::isfinite(score.largest(b, h, i, first, first + tile))) first -= tile;
+      double last = 0;
+      for (std::int64_t j = first; j < std::min(first + tile, s.m); ++j)
+        if (score.visible(b, h, i, j)) last += std::exp(score(b, h, i, j) - most);
+      return last / score.sum_of_weights(b, h, i);
+    };
+    auto const beside =
+        with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
+    answered_call supposed = beside ? *beside : call;
+    supposed.outputs.weights.reset();
+    if (!beside) supposed.claim.fixed = call.claim.model_for(p.instance()), supposed.claim.builtin = false;
+    supposed.claim.fixed.k_f += 2;
+    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+      double const factor = share(row / s.n / s.hq, row / s.n % s.hq, row % s.n);
+      for (std::int64_t c = 0; std::isnormal(factor) && c < s.dv; ++c) {
+        auto const at = static_cast<std::size_t>(row * s.dv + c);
+        store(*supposed.outputs.o, at, load(*supposed.outputs.o, at) * factor);
+      }
+    }
+    return {supposed};
+  };
+}
+
+/// Row j of a tensor of the keys is read at row from(j, m).
+using row_read = std::function<std::int64_t(std::int64_t j, std::int64_t m)>;
+supposition reads_rows(owned_tensor problem_draft::* which, std::int64_t least, row_read from) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    problem_draft draft = call.problem.draft();
+    owned_tensor const& old = call.problem.draft().*which;
+    auto const& shape = old.layout.shape;
+    std::int64_t const rows = shape[2];
+    if (rows <= least || shape[0] * shape[1] * rows * shape[3] > (std::int64_t{1} << 24)) return {};
+    draft.*which = owned_tensor::compact(old.type, {shape[0], shape[1], rows, shape[3]});
+    fill(draft.*which,
+         [&](auto b, auto h, auto j, auto t) { return load(old, offset_of(old, b, h, from(j, rows), t)); });
+    return with_problem(call, std::move(draft));
+  };
+}
+
+/// Every tile of keys uses the columns of the first tile of the mask, or of the bias.
+supposition repeats_columns(std::optional<owned_tensor> problem_draft::* which, std::int64_t tile) {
+  return solves(
+      [=](owned_problem const& p) {
+        auto const& of = p.draft().*which;
+        return of && of->layout.shape[3] > tile && is_small(p);
+      },
+      [=](problem_draft& p) {
+        owned_tensor const old = *(p.*which);
+        auto const& n = old.layout.shape;
+        p.*which = owned_tensor::compact(old.type, {n[0], n[1], n[2], n[3]});
+        fill(*(p.*which), [&](auto b, auto h, auto i, auto j) { return element(old, b, h, i, j % tile); });
+      });
+}
+
+}  // namespace
+
+void add_hypotheses_of_tiles(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  add("key-of-zeros-counts", "beside the keys a key with the score 0 and the value 0 counts",
+      adds_zeros([](std::int64_t) { return std::int64_t{1}; }));
+  for (std::int64_t const tile : {8, 16, 32, 64, 128}) {
+    auto const tail = [=](std::int64_t m) { return m / tile * tile; };
+    auto const of_tile = [=](char const* form) { return fmt::format(fmt::runtime(form), tile); };
+    add(of_tile("zeros-fill-tile-of-{}"),
+        of_tile("the last tile is not masked: keys with the score 0 and the value 0 count up to a multiple of {}"),
+        adds_zeros([=](std::int64_t m) { return padding(m, tile); }));
+    add(of_tile("zeros-fill-tile-of-{}-behind-edges"),
+        of_tile(
+            "the last tile is not masked: keys with the score 0 and the value 0 count up to a multiple of {}, behind "
+            "the edge of a band too"),
+        adds_zeros([=](std::int64_t m) { return padding(m, tile); }, true));
+    add(of_tile("last-key-fills-tile-of-{}"), of_tile("the last key counts again, up to a multiple of {} keys"),
+        repeats_last_key(tile));
+    add(of_tile("last-tile-of-{}-shifted"),
+        of_tile("the last tile of {} keys is moved back to end with the last key: keys before it count twice"),
+        counts_again([=](std::int64_t m) { return m % tile == 0 ? m : m - tile; }, tail));
+    add(of_tile("diagonal-tile-of-{}-unread"), of_tile("the tile of {} keys with the diagonal is not read"),
+        ends_loop([=](owned_problem const& p, std::int64_t i) { return last_key(p, i) / tile * tile; }));
+    add(of_tile("later-diagonal-tiles-of-{}-unread"),
+        of_tile("the tile of {} keys with the diagonal is not read, except the first"),
+        ends_loop([=](owned_problem const& p, std::int64_t i) {
+          std::int64_t const end = last_key(p, i) / tile * tile;
+          return end > 0 ? end : tile;
+        }));
+    add(of_tile("whole-tiles-of-{}-before-diagonal"), of_tile("tiles of {} keys that the diagonal cuts are not read"),
+        ends_loop([=](owned_problem const& p, std::int64_t i) { return (last_key(p, i) + 1) / tile * tile; }));
+    add(of_tile("causal-loop-of-{}-top-left"),
+        of_tile("the loop over tiles of {} keys ends with the query's own tile, whatever the diagonal"),
+        ends_loop([=](owned_problem const&, std::int64_t i) { return i / tile * tile + tile; }));
+    add(of_tile("empty-tile-of-{}-forgets"),
+        of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
+        forgets_before_empty(tile));
+    add(of_tile("sum-of-last-tile-of-{}"), of_tile("l is the sum of the last tile of {} keys alone"),
+        divides_by_last(tile));
+    for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}}) {
+      char const* const token = *name == 'V' ? "v" : "k";
+      add(fmt::format("{}-of-tile-before-{}", token, tile),
+          fmt::format("a tile of {} keys is read with the {} of the tile before", tile, name),
+          reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j < tile ? j : j - tile; }));
+      add(fmt::format("{}-of-first-tile-of-{}", token, tile),
+          fmt::format("every tile of {} keys is read with the {} of the first", tile, name),
+          reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j % tile; }));
+    }
+    add(of_tile("q-of-first-tile-of-{}"), of_tile("every tile of {} queries reads Q of the first"),
+        reads_rows(&problem_draft::q, tile, [=](std::int64_t i, std::int64_t) { return i % tile; }));
+    add(of_tile("mask-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the mask of the first"),
+        repeats_columns(&problem_draft::mask, tile));
+    add(of_tile("bias-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the bias of the first"),
+        repeats_columns(&problem_draft::bias, tile));
+  }
+  for (std::int64_t const bit : {1, 2, 4, 8})
+    for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}})
+      add(fmt::format("{}-swapped-by-{}", *name == 'V' ? "v" : "k", bit),
+          fmt::format("rows of {} that lie {} apart are swapped", name, bit),
+          reads_rows(which, 1, [=](std::int64_t j, std::int64_t m) { return (j ^ bit) < m ? j ^ bit : j; }));
+}
+
+}  // namespace attest::audit

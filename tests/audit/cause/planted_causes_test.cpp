@@ -1,0 +1,43 @@
+// Planted mistakes about tiles, axes and scores are named, and honest kernels are not accused of them.
+#include "tests/audit/cause/known_answers.hpp"
+
+namespace attest::tests {
+
+TEST_CASE("a mistake about tiles, axes or scores is named, and right answers contradict it", "[unit]") {
+  struct planted {
+    char const* specimen;
+    std::vector<std::string> checks;
+  };
+  for (auto const& [specimen, checks] :
+       {planted{"zeros_fill_last_tile", {"accuracy", "bands"}}, planted{"last_tile_moved_back", {"accuracy", "bands"}},
+        planted{"values_of_tile_before", {"accuracy", "bands"}}, planted{"keys_swapped_in_pairs", {"accuracy"}},
+        planted{"mask_of_first_tile", {"masks", "empty-blocks"}}, planted{"diagonal_tile_unread", {"bands"}},
+        planted{"sum_of_last_tile", {"accuracy", "bands"}}, planted{"heads_clamped", {"heads"}},
+        planted{"diagonal_without_sign", {"bands", "windows"}}, planted{"left_edge_top_left", {"windows"}},
+        planted{"bias_transposed", {"bias"}}, planted{"softcap_not_multiplied", {"softcap"}},
+        planted{"scores_clamped", {"large-scores"}}, planted{"log2_e_of_three_digits", {"accuracy", "softcap"}},
+        planted{"scale_of_whole_root", {"accuracy", "softcap"}}, planted{"hidden_score_0", {"bands", "masks"}}}) {
+    CAPTURE(specimen);
+    auto const answers = answers_of(specimen, checks);
+    audit::named_cause const found = cause_of(answers);
+    CAPTURE(audit::sentence_of(found));
+    CHECK(names_of(found) == std::set{std::string(zoo::expected_cause(specimen))});
+    CHECK(found.explains + found.open == found.of);
+    // Two honest kernels beside it: blocks of 64 keys; all keys from the last to the first.
+    audit::hypothesis const& planted_one = *audit::find_hypothesis(zoo::expected_cause(specimen));
+    for (char const* honest : {"blocks_of_64", "last_key_first"}) {
+      bool contradicted = false;
+      for (std::size_t at = 0; at < answers.answers.size() && !contradicted; ++at) {
+        audit::answered_case const& wrong = answers.answers[at];
+        audit::owned_problem const& problem = wrong.calls.front().call.problem;
+        audit::answered_case right;
+        right.add(problem, guarded_answer_of(zoo::find_specimen(honest)->kernel, problem.draft(), 0),
+                  *audit::find_contract("f32"), {});
+        contradicted = wrong.is_wrong() && audit::fit_of(planted_one, right) == audit::fit::refuted;
+      }
+      CHECK(contradicted);
+    }
+  }
+}
+
+}  // namespace attest::tests
