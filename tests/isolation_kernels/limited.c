@@ -185,6 +185,13 @@ attest_status attest_asserts_short_mask(attest_call const* call) {
   return answer(call);
 }
 
+attest_status attest_stated_windows(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.d == s.dv && s.d % 16 == 0 && s.d <= 256 && !isnan(call->scale) &&
+                    call->left >= 0 && call->right == 0 && call->diagonal == s.m - s.n,
+                call);
+}
+
 /* Unusual in two axes and more: in head size and group, in widths of V and causal alone, in a window alone. */
 attest_status attest_groups_of_3(attest_call const* call) {
   sizes const s = sizes_of(call);

@@ -79,6 +79,7 @@ constexpr call_product bases[]{
     {by_default, no_band, likely_lengths, further_widths, one_head},
     {by_default, no_band, further_lengths, likely_widths, one_head},
     {by_default, no_band, further_lengths, further_widths, one_head},
+    {by_number, all_bands, telling_lengths, likely_widths, one_head},
     {by_default, all_bands, telling_lengths, all_widths, small_groups},
     {by_default, all_bands, telling_lengths, likely_widths, further_heads},
     {by_default, hiding_bands, further_lengths, likely_widths, one_head},
