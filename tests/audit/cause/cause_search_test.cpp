@@ -112,22 +112,6 @@ TEST_CASE("a mistake explains inputs in which it meets another option of the cal
 }
 
 // PyTorch up to 2.11 makes such a mask for cuDNN (pytorch#177842).
-TEST_CASE("a finite number that is added to the scores of hidden keys is named", "[unit]") {
-  auto const found = cause_of(answers_of(
-      [](audit::owned_problem const& problem) {
-        audit::problem_draft draft = problem.draft();
-        audit::show(draft, problem.size(), [](auto, auto, auto, auto) { return true; });
-        audit::set_bias(draft, problem.size(), [&](auto b, auto h, auto i, auto j) {
-          return audit::bias_of(problem, b, h, i, j) + (audit::sees(problem, b, h, i, j) ? 0 : -65504);
-        });
-        return builtin_answer(draft);
-      },
-      *audit::find_contract("f32"), {"masks", "empty-rows", "masked-against-live"}));
-  REQUIRE(found.mistakes.size() == 1);
-  CHECK(found.mistakes.front().name == "hidden-score-plus-65504");
-  CHECK(found.unexplained.empty());
-}
-
 TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or parts of the keys is named first",
           "[unit]") {
   struct planted {

@@ -1,4 +1,4 @@
-// Planted mistakes about tiles, axes and scores are named, and honest kernels are not accused of them.
+// Planted mistakes are named, and honest kernels are not accused of them.
 #include "tests/audit/cause/known_answers.hpp"
 
 namespace attest::tests {
@@ -38,6 +38,22 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
       CHECK(contradicted);
     }
   }
+}
+
+TEST_CASE("a finite number that is added to the scores of hidden keys is named", "[unit]") {
+  auto const found = cause_of(answers_of(
+      [](audit::owned_problem const& problem) {
+        audit::problem_draft draft = problem.draft();
+        audit::show(draft, problem.size(), [](auto, auto, auto, auto) { return true; });
+        audit::set_bias(draft, problem.size(), [&](auto b, auto h, auto i, auto j) {
+          return audit::bias_of(problem, b, h, i, j) + (audit::sees(problem, b, h, i, j) ? 0 : -65504);
+        });
+        return builtin_answer(draft);
+      },
+      *audit::find_contract("f32"), {"masks", "empty-rows", "masked-against-live"}));
+  REQUIRE(found.mistakes.size() == 1);
+  CHECK(found.mistakes.front().name == "hidden-score-plus-65504");
+  CHECK(found.unexplained.empty());
 }
 
 }  // namespace attest::tests
