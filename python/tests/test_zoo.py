@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(not there(), reason="there is no libattest_zoo.s
 MUTANTS = {
     "bands/n1-m17-diagonal0-left-1-right0": "decoding_is_not_causal",
     "determinism/square16": "order_of_the_moment splits_of_the_moment",
+    "empty-rows/band-before-keys": "diagonal_without_sign",
     "empty-rows/no-keys": "divides_by_no_keys",
     "every-key/equal-m1025": (
         "bf16_long_rows_lose_the_last_key f16_long_rows_lose_the_last_key long_rows_count_a_key_twice "
@@ -38,7 +39,7 @@ MUTANTS = {
     "poison/band-nan": "future_key_plus_minus_infinity padding_is_read",
     "poison/causal-neighbour": "nan_value_is_zero",
     "poison/mask-nan": "masked_key_plus_minus_infinity zero_times_masked_value",
-    "real-data/minilm-layer0": "drops_small_weights",
+    "real-data/minilm-layer0": "drops_small_weights scores_clamped",
     "scale/zero": "scale_0_is_default",
     "sharp/square-from-gap9.7-d8": "bf16_inside_and_sums",
     "strides/gap1-alone": "assumes_compact_rows",
@@ -51,21 +52,23 @@ MUTANTS = {
         "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 "
         "sentinel_ten_thousand "
         "unwritten_empty_row"),
-    "support/grouped": "first_head_only heads_interleaved",
+    "support/grouped": "first_head_only heads_interleaved heads_clamped",
     "support/grouped+alibi": "f16_flushes_outputs",
-    "support/grouped+causal": "hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon fp8_inputs",
+    "support/grouped+causal": (
+        "hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon fp8_inputs diagonal_tile_unread "
+        "hidden_score_0"),
     "support/grouped+causal-top-left": "bf16_weights_cut",
     "support/grouped+finite-mask": (
         "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
     "support/grouped+head-mask": "mask_of_the_first_head",
-    "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch",
-    "support/grouped+odd-width": "scale_in_f16",
-    "support/grouped+softcap": "softcap_before_scale softcap_ignored",
+    "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch mask_of_first_tile",
+    "support/grouped+odd-width": "scale_in_f16 scale_of_whole_root",
+    "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
     "support/grouped+window": "window_from_whole_tile window_with_one_key_more window_without_first_key",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
-    "support/grouped+bias": "bias_of_kv_head bias_scaled",
+    "support/grouped+bias": "bias_of_kv_head bias_scaled bias_transposed",
     "support/grouped+unequal-lengths": "key_tiles_by_queries",
     "support/causal+softcap": "mask_before_softcap",
     "support/grouped+scale": "stated_scale_twice",
@@ -79,7 +82,10 @@ MUTANTS = {
         "lse_maximum_in_base_2 lse_sum_in_base_2 remainder_of_columns rescales_in_base_2 scales_queries_in_place "
         "values_of_entries_by_heads "
         "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
-        "writes_past_out zeros"),
+        "writes_past_out zeros "
+        "keys_swapped_in_pairs last_tile_moved_back log2_e_of_three_digits sum_of_last_tile values_of_tile_before "
+        "zeros_fill_last_tile"),
+    "support/unequal-lengths+window": "left_edge_top_left",
     "support/unequal-lengths+causal": "diagonal_in_tiles always_top_left",
     "support/unequal-lengths+causal-top-left": "always_bottom_right",
     "support/window+mask": "empty_block_ends_row nan_empty_block",
