@@ -85,9 +85,7 @@ supposition solves(problem_question concerned, draft_change change) {
 
 supposition has_model(std::function<void(problem::kernel_model&)> widen) {
   return [widen = std::move(widen)](answered_call const& call, answered_call const*) {
-    answered_call supposed = call;
-    supposed.claim.fixed = call.claim.model_for(call.problem.instance());
-    supposed.claim.builtin = false;
+    answered_call supposed = with_model(call);
     widen(supposed.claim.fixed);
     return std::vector{std::move(supposed)};
   };
@@ -272,22 +270,6 @@ std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t
     return nothing ? std::nan("") : load(q, offset_of(q, b, h, i, t));
   });
   return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
-}
-
-std::optional<answered_call> with_lse(
-    answered_call const& call,
-    std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, double got)> const& change) {
-  if (!call.outputs.lse) return std::nullopt;
-  answered_call supposed = call;
-  supposed.claim.fixed = call.claim.model_for(call.problem.instance());
-  supposed.claim.builtin = false;
-  supposed.claim.fixed.k_lse += 2;
-  problem::sizes const& s = call.problem.size();
-  owned_tensor& lse = *supposed.outputs.lse;
-  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row)
-    store(lse, static_cast<std::size_t>(row),
-          change(row / s.n / s.hq, row / s.n % s.hq, row % s.n, load(lse, static_cast<std::size_t>(row))));
-  return supposed;
 }
 
 }  // namespace attest::audit

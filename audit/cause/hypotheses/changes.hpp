@@ -116,6 +116,14 @@ further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> k
 /// Ensures   returns nothing if no row is such, or if d = 0
 std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys);
 
+/// The call under the model that its claim has for it, which may then be widened.
+answered_call with_model(answered_call const& call);
+
+/// Multiplies each row of O by a number, except where that is 0, subnormal or not finite. That is one rounding more,
+/// and two in the model. Requires  a call of with_model, with an O
+void scale_rows_of_o(answered_call& call,
+                     std::function<double(std::int64_t b, std::int64_t h, std::int64_t i)> const& factor);
+
 /// The returned LSE, changed by `change`. That is one rounding more, and two in the model.
 /// Ensures   returns nothing if the call has no LSE
 std::optional<answered_call> with_lse(

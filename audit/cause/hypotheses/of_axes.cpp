@@ -1,11 +1,12 @@
 // Hypotheses about axes that are taken for another: heads, entries, columns, the two axes of a band, mask or bias.
 #include <algorithm>
-#include <cstdlib>
+#include <cstdint>
 
 #include <fmt/format.h>
 
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -144,9 +145,9 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
           [](owned_problem const& p) {
             return (p.draft().band.left >= 0 || p.draft().band.right >= 0) && p.draft().band.diagonal < 0;
           },
-          [](problem::band const& of, std::int64_t i, std::int64_t j) {
-            std::int64_t const apart = j - i - std::abs(std::max(of.diagonal, -(std::int64_t{1} << 40)));
-            return (of.right < 0 || apart <= of.right) && (of.left < 0 || apart >= -of.left);
+          [](problem::band of, std::int64_t i, std::int64_t j) {
+            of.diagonal = -std::max(of.diagonal, -INT64_MAX);  // it is negative
+            return reference::inside(of, i, j);
           }));
   auto const has_shifted_left = [](owned_problem const& p) {
     return p.draft().band.left >= 0 && p.draft().band.diagonal != 0;
@@ -156,11 +157,13 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
   };
   add("left-edge-top-left", "the left edge of a window is aligned top-left",
       sees_by(has_shifted_left, [](problem::band const& of, std::int64_t i, std::int64_t j) {
-        return j - i >= -of.left && (of.right < 0 || j - i - of.diagonal <= of.right);
+        return reference::inside({.left = of.left}, i, j) &&
+               reference::inside({.diagonal = of.diagonal, .right = of.right}, i, j);
       }));
   add("right-edge-top-left", "the right edge of a window is aligned top-left, and the left one is not",
       sees_by(is_shifted_window, [](problem::band const& of, std::int64_t i, std::int64_t j) {
-        return j - i - of.diagonal >= -of.left && j - i <= of.right;
+        return reference::inside({.diagonal = of.diagonal, .left = of.left}, i, j) &&
+               reference::inside({.right = of.right}, i, j);
       }));
   add("band-reversed", "a causal band shows the keys behind the diagonal, not those before it",
       sees_by([](owned_problem const& p) { return p.draft().band.right >= 0 && p.draft().band.left < 0; },

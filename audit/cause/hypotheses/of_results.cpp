@@ -85,8 +85,7 @@ calls is_not_divided(answered_call const& call, answered_call const*) {
   problem::sizes const& s = p.size();
   if (!is_small(p) || !call.outputs.o) return {};
   score_table const score(p);
-  answered_call supposed = call;
-  supposed.claim.fixed = call.claim.model_for(p.instance()), supposed.claim.builtin = false;
+  answered_call supposed = with_model(call);
   supposed.claim.fixed.k_f += 2;
   for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
     std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
@@ -216,19 +215,12 @@ supposition keeps_output(std::int64_t block) {
     problem::sizes const& s = p.size();
     if (!is_small(p) || s.m <= block || !call.outputs.o) return {};
     score_table const score(p);
-    answered_call output = call, lse = call;
+    answered_call output = with_model(call), lse = call;
     lse.outputs.o.reset(), output.outputs.lse.reset(), output.outputs.weights.reset();
-    output.claim.fixed = call.claim.model_for(p.instance()), output.claim.builtin = false;
-    output.claim.fixed.k_f += 2;
-    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-      if (!std::isfinite(score.largest(b, h, i))) continue;
-      double const factor = score.sum_of_weights(b, h, i) / sum_not_rescaled(score, block, b, h, i, s.m);
-      for (std::int64_t c = 0; c < s.dv; ++c) {
-        auto const at = static_cast<std::size_t>(row * s.dv + c);
-        store(*output.outputs.o, at, load(*output.outputs.o, at) * factor);
-      }
-    }
+    scale_rows_of_o(output, [&](auto b, auto h, auto i) {
+      if (!std::isfinite(score.largest(b, h, i))) return 1.0;
+      return score.sum_of_weights(b, h, i) / sum_not_rescaled(score, block, b, h, i, s.m);
+    });
     problem_draft draft = p.draft();
     set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
       double const beside = score.largest(b, h, i, 0, (j / block + 1) * block);

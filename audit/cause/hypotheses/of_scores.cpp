@@ -104,20 +104,14 @@ calls softmax_over_queries(answered_call const& call, answered_call const*) {
     auto const at = static_cast<std::size_t>((b * s.hq + h) * s.m + j);
     return std::isfinite(most[at]) ? most[at] + std::log(sum[at]) : 0;
   };
-  answered_call supposed = call;
+  answered_call supposed = with_model(call);
   supposed.outputs.lse.reset(), supposed.outputs.weights.reset();
-  supposed.claim.fixed = call.claim.model_for(p.instance()), supposed.claim.builtin = false;
-  supposed.claim.fixed.k_f += 2;
-  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-    std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-    double factor = 0;
+  scale_rows_of_o(supposed, [&](auto b, auto h, auto i) {
+    double share = 0;
     for (std::int64_t j = 0; j < s.m; ++j)
-      if (score.visible(b, h, i, j)) factor += std::exp(score(b, h, i, j) - lse_of_key(b, h, j));
-    for (std::int64_t c = 0; std::isnormal(factor) && c < s.dv; ++c) {
-      auto const at = static_cast<std::size_t>(row * s.dv + c);
-      store(*supposed.outputs.o, at, load(*supposed.outputs.o, at) / factor);
-    }
-  }
+      if (score.visible(b, h, i, j)) share += std::exp(score(b, h, i, j) - lse_of_key(b, h, j));
+    return 1 / share;
+  });
   problem_draft draft = p.draft();
   set_bias(draft, s, [&](auto b, auto h, auto i, auto j) { return bias_of(p, b, h, i, j) - lse_of_key(b, h, j); });
   return with_problem(supposed, std::move(draft));
@@ -130,21 +124,12 @@ supposition divides_by_row(std::int64_t (*other)(std::int64_t i, std::int64_t n)
     problem::sizes const& s = p.size();
     if (!is_small(p) || !call.outputs.o || s.n < 2) return {};
     score_table const score(p);
-    answered_call supposed = call;
+    answered_call supposed = with_model(call);
     supposed.outputs.weights.reset();
-    supposed.claim.fixed = call.claim.model_for(p.instance()), supposed.claim.builtin = false;
-    supposed.claim.fixed.k_f += 2;
     auto const sum_of = [&](auto b, auto h, auto i) {
       return std::isfinite(score.largest(b, h, i)) ? score.sum_of_weights(b, h, i) : 1;
     };
-    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-      std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
-      double const factor = sum_of(b, h, other(i, s.n)) / sum_of(b, h, i);
-      for (std::int64_t c = 0; c < s.dv; ++c) {
-        auto const at = static_cast<std::size_t>(row * s.dv + c);
-        store(*supposed.outputs.o, at, load(*supposed.outputs.o, at) * factor);
-      }
-    }
+    scale_rows_of_o(supposed, [&](auto b, auto h, auto i) { return sum_of(b, h, other(i, s.n)) / sum_of(b, h, i); });
     return {supposed};
   };
 }

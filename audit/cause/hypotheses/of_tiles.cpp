@@ -7,6 +7,7 @@
 
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
+#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -17,16 +18,23 @@ std::int64_t padding(std::int64_t m, std::int64_t tile) { return (tile - m % til
 bool has_right_edge(owned_problem const& p) { return p.draft().band.right >= 0; }
 /// The last key that the right edge of a band shows to query i.
 std::int64_t last_key(owned_problem const& p, std::int64_t i) {
-  constexpr std::int64_t far = std::int64_t{1} << 40;
-  return i + std::clamp(p.draft().band.diagonal, -far, far) + std::min(p.draft().band.right, far);
+  problem::band const& band = p.draft().band;
+  return reference::saturating_add(reference::saturating_add(i, band.diagonal), band.right);
 }
 
-/// Does a band show query i the place j, where a key may be or not?
-bool is_inside(owned_problem const& p, std::int64_t i, std::int64_t j) {
-  problem::band const& band = p.draft().band;
-  constexpr std::int64_t far = std::int64_t{1} << 40;
-  std::int64_t const apart = j - i - std::clamp(band.diagonal, -far, far);
-  return (band.right < 0 || apart <= band.right) && (band.left < 0 || apart >= -band.left);
+/// Of the visible keys, the kernel reads the ones that `read` names.
+calls reads_fewer(answered_call const& call, pair_question const& read) {
+  owned_problem const& p = call.problem;
+  problem_draft draft = p.draft();
+  bool any = false;
+  show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    bool const seen = sees(p, b, h, i, j), is_read = read(b, h, i, j);
+    any |= seen && !is_read;
+    return seen && is_read;
+  });
+  answered_call known = call;
+  known.outputs.weights.reset();
+  return any ? with_problem(known, std::move(draft)) : calls();
 }
 
 /// `count(m)` keys with the score 0 and the value 0 stand behind the last key. A band hides them
@@ -43,7 +51,8 @@ supposition adds_zeros(std::function<std::int64_t(std::int64_t m)> count, bool b
         known, {.count = more,
                 .key = none,
                 .value = none,
-                .shown = [&](auto, auto, auto i, auto j) { return behind_edges || is_inside(p, i, m + j); },
+                .shown = [&](auto, auto, auto i,
+                             auto j) { return behind_edges || reference::inside(p.draft().band, i, m + j); },
                 .bias = {},
                 .weight = {}});
   };
@@ -79,16 +88,7 @@ supposition ends_loop(std::function<std::int64_t(owned_problem const&, std::int6
   return [end = std::move(end)](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     if (!is_small(p) || !has_right_edge(p)) return {};
-    problem_draft draft = p.draft();
-    bool any = false;
-    show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
-      bool const seen = sees(p, b, h, i, j), read = j < end(p, i);
-      any |= seen && !read;
-      return seen && read;
-    });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : calls();
+    return reads_fewer(call, [&](auto, auto, auto i, auto j) { return j < end(p, i); });
   };
 }
 
@@ -98,10 +98,8 @@ supposition forgets_before_empty(std::int64_t tile) {
     owned_problem const& p = call.problem;
     problem::sizes const& s = p.size();
     if (!is_small(p) || s.m <= tile) return {};
-    problem_draft draft = p.draft();
-    bool any = false;
     std::int64_t begin = 0;
-    show(draft, s, [&](auto b, auto h, auto i, auto j) {
+    return reads_fewer(call, [&](auto b, auto h, auto i, auto j) {
       auto const sees_some = [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t at = first; at < std::min(last, s.m); ++at)
           if (sees(p, b, h, i, at)) return true;
@@ -112,13 +110,8 @@ supposition forgets_before_empty(std::int64_t tile) {
         for (std::int64_t first = 0; first < s.m; first += tile)
           if (!sees_some(first, first + tile) && sees_some(first + tile, s.m)) begin = first;
       }
-      bool const seen = sees(p, b, h, i, j);
-      any |= seen && j < begin;
-      return seen && j >= begin;
+      return j >= begin;
     });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : calls();
   };
 }
 
@@ -141,17 +134,9 @@ supposition divides_by_last(std::int64_t tile) {
     };
     auto const beside =
         with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
-    answered_call supposed = beside ? *beside : call;
+    answered_call supposed = beside ? *beside : with_model(call);
     supposed.outputs.weights.reset();
-    if (!beside) supposed.claim.fixed = call.claim.model_for(p.instance()), supposed.claim.builtin = false;
-    supposed.claim.fixed.k_f += 2;
-    for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
-      double const factor = share(row / s.n / s.hq, row / s.n % s.hq, row % s.n);
-      for (std::int64_t c = 0; std::isnormal(factor) && c < s.dv; ++c) {
-        auto const at = static_cast<std::size_t>(row * s.dv + c);
-        store(*supposed.outputs.o, at, load(*supposed.outputs.o, at) * factor);
-      }
-    }
+    scale_rows_of_o(supposed, share);
     return {supposed};
   };
 }
@@ -218,7 +203,9 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
           return end > 0 ? end : tile;
         }));
     add(of_tile("whole-tiles-of-{}-before-diagonal"), of_tile("tiles of {} keys that the diagonal cuts are not read"),
-        ends_loop([=](owned_problem const& p, std::int64_t i) { return (last_key(p, i) + 1) / tile * tile; }));
+        ends_loop([=](owned_problem const& p, std::int64_t i) {
+          return reference::saturating_add(last_key(p, i), 1) / tile * tile;
+        }));
     add(of_tile("causal-loop-of-{}-top-left"),
         of_tile("the loop over tiles of {} keys ends with the query's own tile, whatever the diagonal"),
         ends_loop([=](owned_problem const&, std::int64_t i) { return i / tile * tile + tile; }));
