@@ -45,9 +45,22 @@ problem_draft without_gradients(problem_draft draft) {
   return draft;
 }
 
+/// A tensor that says nothing is no feature of the form.
+void see_as_supplied(call_form& form, needed_tensors const& neutral) {
+  using enum needed_tensors::tensor;
+  form.supplied = neutral;
+  for (feature_row const& row : feature_table())
+    if ((row.group == feature_group::mask && neutral.has(mask)) ||
+        (row.group == feature_group::bias && neutral.has(bias)) ||
+        (row.id == feature::lengths && (neutral.has(q_lengths) || neutral.has(k_lengths))) ||
+        (row.id == feature::packed && (neutral.has(q_offsets) || neutral.has(k_offsets))) ||
+        (row.id == feature::paged && neutral.has(block_table)))
+      form.options.remove(row.id);
+}
+
 }  // namespace
 
-std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
+std::optional<call_form> form_asked(audit_case const& of, std::size_t at, needed_tensors const& needs) {
   problem_draft const& draft = of.call(at).draft();
   bool const made_from_form = at == 0 && of.form;
   auto form = made_from_form ? of.form : draft.d_out ? form_of(without_gradients(draft)) : form_of(draft);
@@ -55,6 +68,7 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at) {
   form->threads = of.threads_of(at);
   form->memory = of.memory_of(at);
   if (made_from_form) return form;
+  see_as_supplied(*form, needs.neutral_in(draft, form->size));
   if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);
   if (draft.mask) take_mask(*draft.mask, *form);
   if (draft.bias) take_axes(*draft.bias, feature_group::bias, *form);
@@ -77,10 +91,10 @@ std::vector<value_form> special_values_of(problem_draft const& draft) {
   return values;
 }
 
-std::vector<call_form> forms_before(audit_case const& of, std::size_t at) {
+std::vector<call_form> forms_before(audit_case const& of, std::size_t at, needed_tensors const& needs) {
   std::vector<call_form> forms;
   auto const add = [&](std::size_t call) {
-    if (auto form = form_asked(of, call)) forms.push_back(*std::move(form));
+    if (auto form = form_asked(of, call, needs)) forms.push_back(*std::move(form));
   };
   auto const is_warm_up = [&](std::size_t call) { return of.further[call - 1].is == relation::warm_up; };
   bool const early = at > 0 && is_warm_up(at);

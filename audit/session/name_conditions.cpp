@@ -45,7 +45,7 @@ void audit_session::name_conditions() {
     }
     auto const failing = plan_.make(found.check, found.case_name, pool_.limits());
     if (!failing) continue;
-    auto const form = form_asked(*failing, found.what.call);
+    auto const form = form_asked(*failing, found.what.call, pool_.limits().domain.needs);
     if (!form) continue;
     ++named;
     problem_draft const& call = failing->call(found.what.call).draft();
@@ -53,7 +53,8 @@ void audit_session::name_conditions() {
     std::vector<judged_form> const &asked = is_pass ? judged_passes_ : judged_,
                                    &others = is_pass ? judged_ : judged_passes_;
     std::vector<judged_form> earlier = asked;
-    for (call_form& before : forms_before(*failing, found.what.call)) earlier.push_back({std::move(before), false});
+    for (call_form& before : forms_before(*failing, found.what.call, pool_.limits().domain.needs))
+      earlier.push_back({std::move(before), false});
     row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
     auto const where = find_condition(
         *form, earlier,

@@ -6,20 +6,28 @@
 #undef NDEBUG
 #include <assert.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 
-static int forgets = 0; /* the keys behind a multiple of 64 */
+static int forgets = 0;               /* the keys behind a multiple of 64 */
+static DLTensor const* k_lengths = 0; /* of the call, if its function reads them */
 
 static float const* row_of(DLTensor const* t, int64_t b, int64_t h, int64_t i) {
   return (float const*)(void const*)naive_at(t, b, h, i, 0);
 }
 
+static int64_t length_of(int64_t b, int64_t slots) {
+  if (!k_lengths) return slots;
+  return *(int32_t const*)(void const*)((char const*)k_lengths->data + k_lengths->byte_offset +
+                                        b * k_lengths->strides[0] * (int64_t)sizeof(int32_t));
+}
+
 /* As naive.h, over f32 tensors alone, in a tenth of the time. */
 static attest_status answer(attest_call const* call) {
   int64_t const *q = call->q->shape, *k = call->k->shape, d = q[3], dv = call->v->shape[3];
-  int64_t const m = forgets ? k[2] / 64 * 64 : k[2];
+  int64_t const slots = forgets ? k[2] / 64 * 64 : k[2];
   double const scale = isnan(call->scale) ? 1 / sqrt((double)d) : call->scale;
-  double* p = malloc(sizeof(double) * (size_t)(m + dv + 1));
+  double* p = malloc(sizeof(double) * (size_t)(slots + dv + 1));
   if (!naive_supports(call) || call->q->dtype.bits != 32 || !p) {
     free(p);
     return ATTEST_UNSUPPORTED;
@@ -27,7 +35,7 @@ static attest_status answer(attest_call const* call) {
   for (int64_t b = 0; b < q[0]; ++b)
     for (int64_t h = 0; h < q[1]; ++h)
       for (int64_t i = 0; i < q[2]; ++i) {
-        int64_t const group = h / (q[1] / k[1]);
+        int64_t const group = h / (q[1] / k[1]), m = length_of(b, slots);
         float const* query = row_of(call->q, b, h, i);
         double largest = -INFINITY, sum = 0, *o = p + m;
         int broken = 0; /* a visible NaN or +inf: the whole row is NaN */
@@ -125,6 +133,28 @@ attest_status attest_mla(attest_call const* call) { return within(mla(call), cal
 attest_status attest_cutlass(attest_call const* call) { return within(cutlass(call), call); }
 attest_status attest_trap_of_heads(attest_call const* call) { return within(trap_of_heads(call), call); }
 attest_status attest_trap_of_words(attest_call const* call) { return within(trap_of_words(call), call); }
+
+/* These need an optional tensor in every call. The last one is of version 2. */
+attest_status attest_needs_mask(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(call->mask && !call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);
+}
+attest_status attest_asserts_bias(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  assert(call->bias);
+  return within(!call->mask && !call->weights && one_of_two(&s) && has_band(call, none), call);
+}
+attest_status attest_needs_lengths(attest_call const* call) {
+  if (call->abi_version != ATTEST_KERNEL_ABI_2 || !call->k_lengths || call->q_lengths || call->q_offsets ||
+      call->k_offsets || call->block_table || call->block_mask || call->keep || call->sink || !is_plain(call) ||
+      call->left >= 0 || call->right >= 0)
+    return ATTEST_UNSUPPORTED;
+  attest_call plain;
+  memcpy(&plain, call, offsetof(attest_call, sink));
+  plain.abi_version = ATTEST_KERNEL_ABI;
+  k_lengths = call->k_lengths;
+  return answer(&plain);
+}
 
 /* Outside, these do not refuse: one says that it failed, one says so of each call, one ends its process, one does not
  * return. The last one is wrong inside: it drops the keys behind a multiple of 64. */

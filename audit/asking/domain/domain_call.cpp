@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <ranges>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/families/backward.hpp"
@@ -15,7 +17,7 @@ namespace attest::audit {
 namespace {
 
 constexpr std::string_view ends_of_bands[]{"", "-top-left", "-bottom-right", "-diagonal", "-window"};
-constexpr std::string_view backward_prefix = "backward-";
+constexpr std::string_view backward_prefix = "backward-", before_needs = "-with-";
 constexpr std::string_view ends_of_scales[]{"", "-stated-scale", "-other-scale", "-negative-scale", "-zero-scale"};
 
 /// A diagonal that is neither the top-left nor the bottom-right one.
@@ -24,6 +26,7 @@ std::int64_t other_diagonal(problem::sizes const& s) { return s.m - s.n + (s.n =
 call_form form_of(domain_call const& call) {
   problem::sizes const& s = call.size;
   call_form form{.size = s, .length = std::clamp<std::int64_t>(s.m / 2, 1, std::max<std::int64_t>(s.m, 1))};
+  form.supplied = call.needs;
   if (s.m > 0) form.values = value_form::pointed;
   switch (call.band) {
     case band_form::bottom_right: form.options.add(feature::causal); break;
@@ -48,9 +51,10 @@ call_form form_of(domain_call const& call) {
 }  // namespace
 
 std::string domain_call::name() const {
-  return fmt::format("{}b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}", backward ? backward_prefix : "", size.b, size.hq, size.hk,
-                     size.n, size.m, size.d, size.dv, ends_of_bands[static_cast<std::size_t>(band)],
-                     ends_of_scales[static_cast<std::size_t>(scale)]);
+  return fmt::format("{}b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}{}{}", backward ? backward_prefix : "", size.b, size.hq,
+                     size.hk, size.n, size.m, size.d, size.dv, ends_of_bands[static_cast<std::size_t>(band)],
+                     ends_of_scales[static_cast<std::size_t>(scale)], needs.empty() ? "" : before_needs,
+                     fmt::join(needs.names(), "+"));
 }
 
 std::optional<domain_call> domain_call::of_name(std::string_view name) {
@@ -63,6 +67,9 @@ std::optional<domain_call> domain_call::of_name(std::string_view name) {
     return std::nullopt;
   bool const is_valid = std::min({s.b, s.hq, s.hk, s.d, s.dv}) > 0 && std::min(s.n, s.m) >= 0 && s.hq % s.hk == 0;
   if (!is_valid || s.b * s.hq * std::max(s.n, s.m) * std::max(s.d, s.dv) > std::int64_t{1} << 26) return std::nullopt;
+  if (std::size_t const at = name.find(before_needs); at != name.npos)
+    for (auto const part : std::views::split(name.substr(at + before_needs.size()), '+'))
+      if (auto const one = needed_tensors::named({part.begin(), part.end()})) call.needs.add(*one);
   for (std::size_t band = 0; band < std::size(ends_of_bands); ++band)
     for (std::size_t scale = 0; scale < std::size(ends_of_scales); ++scale) {
       call.band = static_cast<band_form>(band), call.scale = static_cast<scaling>(scale);
@@ -79,6 +86,7 @@ std::optional<domain_call> small_call_of(call_domain const& domain) {
   for (band_form const form_taken : {window, diagonal, top_left, bottom_right, none})
     if (domain.takes(form_taken)) call.band = form_taken;
   if (domain.scale == call_domain::scales::stated) call.scale = domain_call::scaling::stated;
+  call.needs = domain.needs;
   return domain_call::of_name(call.name());
 }
 

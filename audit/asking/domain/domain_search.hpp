@@ -1,5 +1,5 @@
-// The search for a domain under way: a call that is taken, and the domain so far. Its steps are in find_domain.cpp
-// (lengths, heads, scales), widths.cpp and bands.cpp.
+// The search for a domain under way: a call that is taken, and the domain so far. Its steps are in find_base.cpp (the
+// first call that is taken), find_domain.cpp (lengths, heads, scales), widths.cpp and bands.cpp.
 #pragma once
 
 #include <functional>
@@ -24,6 +24,7 @@ class domain_search {
 
   bool takes_everything();
   bool find_base();
+  bool find_base_that_needs();
   /// Begins with the base alone.
   void start();
   void find_lengths();

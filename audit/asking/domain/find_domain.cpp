@@ -1,7 +1,6 @@
 #include "audit/asking/domain/find_domain.hpp"
 
 #include <algorithm>
-#include <span>
 #include <tuple>
 
 #include "audit/asking/domain/domain_search.hpp"
@@ -27,65 +26,6 @@ constexpr domain_call of_everything[]{
     {{1, 2, 2, 3, 0, 6, 5}, band_form::none, scaling::standard},
 };
 
-struct lengths {
-  std::int64_t n, m;
-};
-struct width {
-  std::int64_t d, dv;
-};
-struct heads {
-  std::int64_t hq, hk;
-};
-
-/// 384 = lcm(128, 192).
-constexpr lengths likely_lengths[]{{384, 384}, {1, 384}};
-constexpr lengths further_lengths[]{{768, 768}, {1024, 1024}, {128, 128}, {1, 128}, {64, 64},
-                                    {16, 16},   {8, 8},       {1, 1},     {1, 1024}};
-constexpr lengths telling_lengths[]{{384, 384}, {1, 384}, {384, 768}};
-constexpr width latent[]{{576, 512}};
-constexpr width likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
-constexpr width further_widths[]{{32, 32}, {16, 16}, {8, 8}, {256, 256}, {192, 128}, {80, 80}, {512, 512}};
-constexpr width all_widths[]{{64, 64},   {128, 128}, {32, 32},   {16, 16}, {8, 8},     {256, 256}, {80, 80},
-                             {96, 96},   {40, 40},   {112, 112}, {48, 48}, {72, 72},   {160, 160}, {192, 192},
-                             {24, 24},   {56, 56},   {4, 4},     {1, 1},   {192, 128}, {128, 64},  {64, 128},
-                             {128, 256}, {256, 128}, {64, 32},   {32, 64}, {96, 64},   {96, 128},  {320, 256}};
-constexpr heads one_head[]{{1, 1}};
-constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
-constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
-constexpr heads small_groups[]{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
-constexpr heads further_heads[]{{2, 2}, {8, 8}, {5, 1}, {6, 1}, {7, 1}, {16, 1}, {8, 4}, {8, 2}, {32, 8}};
-constexpr band_form no_band[]{band_form::none};
-constexpr band_form likely_bands[]{band_form::none, band_form::bottom_right, band_form::top_left};
-constexpr band_form hiding_bands[]{band_form::bottom_right, band_form::window};
-constexpr band_form all_bands[]{band_form::none, band_form::bottom_right, band_form::window, band_form::top_left};
-constexpr scaling by_default[]{scaling::standard};
-constexpr scaling by_number[]{scaling::stated};
-constexpr scaling likely_scales[]{scaling::standard, scaling::stated};
-
-/// Calls, one for each combination. The first axis changes slowest.
-struct call_product {
-  std::span<scaling const> scales;
-  std::span<band_form const> bands;
-  std::span<lengths const> sizes;
-  std::span<width const> widths;
-  std::span<heads const> of_heads;
-};
-
-/// The shapes of common kernels, the likely ones first; from unusual_from on unusual ones, in one axis and in two.
-constexpr std::size_t unusual_from = 5;
-constexpr call_product bases[]{
-    {likely_scales, likely_bands, likely_lengths, likely_widths, likely_heads},
-    {by_default, no_band, {likely_lengths + 1, 1}, latent, heads_of_latents},
-    {by_default, no_band, likely_lengths, further_widths, one_head},
-    {by_default, no_band, further_lengths, likely_widths, one_head},
-    {by_default, no_band, further_lengths, further_widths, one_head},
-    {by_number, all_bands, telling_lengths, likely_widths, one_head},
-    {by_default, all_bands, telling_lengths, all_widths, small_groups},
-    {by_default, all_bands, telling_lengths, likely_widths, further_heads},
-    {by_default, hiding_bands, further_lengths, likely_widths, one_head},
-    {by_number, no_band, telling_lengths, all_widths, one_head},
-};
-
 std::vector<std::int64_t> all_of(std::initializer_list<std::int64_t> sizes, auto&& takes) {
   std::vector<std::int64_t> taken;
   std::ranges::copy_if(sizes, std::back_inserter(taken), takes);
@@ -98,25 +38,6 @@ bool domain_search::takes_everything() {
   return std::ranges::all_of(of_everything, [&](domain_call const& call) { return ask_.takes(call); });
 }
 
-bool domain_search::find_base() {
-  for (std::size_t at = 0; at < std::size(bases); ++at) {
-    call_product const& of = bases[at];
-    domain_answers const& met = ask_.answers();
-    if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
-    for (scaling const scale : of.scales)
-      for (band_form const band : of.bands)
-        for (auto const& [n, m] : of.sizes)
-          for (auto const& [d, dv] : of.widths)
-            for (auto const& [hq, hk] : of.of_heads) {
-              // With n = m, top-left and bottom-right are one form.
-              if (band == band_form::top_left && n == m) continue;
-              base_ = {{1, hq, hk, n, m, d, dv}, band, scale};
-              if (ask_.takes(base_)) return true;
-            }
-  }
-  return false;
-}
-
 void domain_search::start() {
   problem::sizes const& s = base_.size;
   domain_.n = size_set::only(s.n), domain_.m = size_set::only(s.m), domain_.d = size_set::only(s.d);
@@ -127,6 +48,7 @@ void domain_search::start() {
   domain_.scale = base_.scale == scaling::standard ? call_domain::scales::standard : call_domain::scales::stated;
   std::ranges::fill(domain_.bands, false);
   take_band(s.n == s.m && base_.band == band_form::bottom_right ? band_form::square : base_.band, true);
+  domain_.needs = base_.needs;
   small_ = base_;
 }
 

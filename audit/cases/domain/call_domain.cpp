@@ -36,10 +36,12 @@ bool call_domain::takes_band(problem::parameters const& p, problem::sizes const&
          (form != band_form::none && form != band_form::window && takes(band_form::diagonal));
 }
 
+bool call_domain::takes_scale(problem::parameters const& p) const {
+  return scale == scales::any || (p.scale ? scale != scales::standard && *p.scale > 0 : scale != scales::stated);
+}
+
 bool call_domain::takes(problem_draft const& p, problem::sizes const& s) const {
-  bool const scaled =
-      scale == scales::any || (p.scale ? scale != scales::standard && *p.scale > 0 : scale != scales::stated);
-  return scaled && takes_band(p, s) && takes(s);
+  return takes_scale(p) && takes_band(p, s) && takes(s) && needs.all_in(p);
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> call_domain::widths(std::int64_t least_d,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "audit/cases/domain/size_set.hpp"
+#include "audit/cases/needed_tensors.hpp"
 #include "audit/tensors/problem_draft.hpp"
 #include "problem/checks.hpp"
 #include "problem/result.hpp"
@@ -27,8 +28,8 @@ inline constexpr std::size_t band_form_count = static_cast<std::size_t>(band_for
 /// The band of a problem of rank 4. With n = m, top-left and bottom-right are one form; it is called top-left.
 band_form band_form_of(problem::parameters const& p, problem::sizes const& s) noexcept;
 
-/// A product of sets, one for each axis of a call. Optional tensors (mask, bias, sinks) are not part of it: `support`
-/// (forms/support.hpp) says which of them a kernel answers.
+/// A product of sets, one for each axis of a call. Of optional tensors (mask, bias, sinks) it says only which of them
+/// no call may lack; `support` (forms/support.hpp) says which of them a kernel answers.
 struct call_domain {
   enum class value_widths : std::uint8_t {
     any,
@@ -51,6 +52,7 @@ struct call_domain {
   size_set batch{}, kv_heads{}, group{};                            ///< group: hq/hk
   bool bands[band_form_count]{true, true, true, true, true, true};  ///< `square` is part of top-left and bottom-right
   scales scale = scales::any;
+  needed_tensors needs{};  ///< which every call has
   friend bool operator==(call_domain const&, call_domain const&) = default;
 
   bool is_everything() const { return *this == call_domain{}; }
@@ -58,7 +60,9 @@ struct call_domain {
   bool takes(problem::sizes const& s) const;
   bool takes_lengths(std::int64_t of_queries, std::int64_t keys) const;
   bool takes_band(problem::parameters const& p, problem::sizes const& s) const;
-  /// Also the band and the scale. Requires  rank 4. For packed or paged tensors n and m are the sizes of the slots.
+  bool takes_scale(problem::parameters const& p) const;
+  /// Also the band, the scale and the optional tensors. Requires  rank 4. For packed or paged tensors n and m are the
+  /// sizes of the slots.
   bool takes(problem_draft const& p, problem::sizes const& s) const;
   /// The widths (d, dv) in it with d ≥ `least_d` and dv ≥ `least_dv`, the smallest. Returns nothing if it has none.
   std::optional<std::pair<std::int64_t, std::int64_t>> widths(std::int64_t least_d, std::int64_t least_dv) const;

@@ -78,13 +78,14 @@ class domain_reader {
     if (said.axis == "dv") return value_widths(said);
     if (said.axis == "causal") return bands(said);
     if (said.axis == "scale") return scale(said);
+    if (said.axis == "needs") return needs(said);
     if (said.axis == "m" && (said.value == "n") && (said.relation == "=" || said.relation == ">=")) {
       of_.queries = said.relation == "=" ? call_domain::lengths::equal : call_domain::lengths::no_more_queries;
       return std::nullopt;
     }
     for (size_axis const& axis : size_axes)
       if (said.axis == axis.name) return sizes(said, of_.*axis.set);
-    std::vector<std::string_view> known{"causal", "scale"};
+    std::vector<std::string_view> known{"causal", "scale", "needs"};
     for (size_axis const& axis : size_axes) known.push_back(axis.name);
     return fmt::format("names no axis{}; the axes are {}", did_you_mean(said.axis, known), fmt::join(known, ", "));
   }
@@ -150,6 +151,19 @@ class domain_reader {
     return std::nullopt;
   }
 
+  std::optional<std::string> needs(domain_word const& said) {
+    if (said.relation != "=") return "has no relation that is known; write needs=k_lengths";
+    auto const all = needed_tensors::all_names();
+    for (std::string_view const part : parted(said.value, ',')) {
+      auto const one = needed_tensors::named(part);
+      if (!one)
+        return fmt::format("names no tensor that every call can get{}; they are {}", did_you_mean(part, all),
+                           fmt::join(all, ", "));
+      of_.needs.add(*one);
+    }
+    return std::nullopt;
+  }
+
   call_domain of_;
   std::set<size_set const*> least_said_;
 };
@@ -174,6 +188,7 @@ std::string call_domain::text() const {
   if (scale == scales::positive) words.emplace_back("scale>0");
   if (scale == scales::standard) words.emplace_back("scale=default");
   if (scale == scales::stated) words.emplace_back("scale=stated");
+  if (!needs.empty()) words.push_back(fmt::format("needs={}", fmt::join(needs.names(), ",")));
   return fmt::format("{}", fmt::join(words, " "));
 }
 

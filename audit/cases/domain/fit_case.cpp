@@ -42,13 +42,18 @@ bool is_too_large(problem::sizes const& s, surroundings const& by) {
 /// Fits the calls of one case.
 class fitter {
  public:
-  fitter(audit_case const& asked, call_domain const& domain) : asked_(asked), domain_(domain) {}
+  fitter(audit_case const& asked, call_domain const& domain) : asked_(asked), domain_(domain) {
+    domain_.needs = domain.needs.in_slots();  // rows move last
+  }
 
-  fitted_case made() {
+  /// `moved`: the tensors that give rows of Q, K or V other places, which each call must have.
+  fitted_case made(needed_tensors const& moved) {
     if (auto const why = fit_first()) return {std::nullopt, why->reason};
     for (further_call const& call : asked_.further) add(call);
     if (!asked_.further.empty() && parts_ > 0) add_parts();
     if (made_.reads == reading::weights) add_weight_columns();
+    if (moved.move_rows())
+      if (auto const why = move_rows(moved)) return {std::nullopt, why->reason};
     if (auto const why = calls_fault(made_)) return {std::nullopt, *why};
     return {std::move(made_), ""};
   }
@@ -69,10 +74,37 @@ class fitter {
     return std::nullopt;
   }
 
+  /// Gives each call its offsets or its table. A further call that cannot have them is left out.
+  std::optional<error> move_rows(needed_tensors const& needs) {
+    auto const moved = [&](owned_problem const& call, memory_form const& memory) -> std::optional<owned_problem> {
+      problem_draft draft = call.draft();
+      supply(draft, needs);
+      if (!needs.all_in(draft)) return std::nullopt;
+      owned_problem made = owned_problem::of_valid(std::move(draft));
+      return memory_fault(made, memory) ? std::nullopt : std::optional(std::move(made));
+    };
+    auto first = moved(made_.problem, made_.memory);
+    if (!first) return not_in_domain("tensors beside which rows cannot be packed or paged");
+    made_.problem = *std::move(first);
+    std::erase_if(made_.further, [&](further_call& call) {
+      auto other = moved(call.problem, call.memory);
+      if (other) call.problem = *std::move(other);
+      return !other;
+    });
+    return std::nullopt;
+  }
+
   /// A call in the domain: the first one, or one of its sizes, to which the same numbers are added.
-  result<owned_problem> fitted_call(owned_problem const& call, memory_form const& memory, std::string const& name) {
-    if (call.rank() != 4) return not_in_domain("tensors of fewer axes");
-    if (call.draft().merge) return not_in_domain("a merge");
+  result<owned_problem> fitted_call(owned_problem const& given, memory_form const& memory, std::string const& name) {
+    if (given.rank() != 4) return not_in_domain("tensors of fewer axes");
+    if (given.draft().merge) return not_in_domain("a merge");
+    owned_problem call = given;
+    if (!domain_.needs.all_in(given.draft())) {
+      problem_draft draft = given.draft();
+      supply(draft, domain_.needs);
+      if (!domain_.needs.all_in(draft)) return not_in_domain("a tensor that the kernel needs");
+      call = owned_problem::of_valid(std::move(draft));
+    }
     if (takes_call(domain_, call)) return call;
     auto fold = folded(call, domain_, name);
     if (!fold) return fold.why();
@@ -219,7 +251,7 @@ class fitter {
   }
 
   audit_case const& asked_;
-  call_domain const& domain_;
+  call_domain domain_;
   audit_case made_ = asked_;
   surroundings around_{};
   std::optional<owned_problem> base_{};  ///< the first call with the heads and queries of the domain; none: unchanged
@@ -231,7 +263,7 @@ class fitter {
 
 fitted_case fitted(audit_case const& asked, call_domain const& domain) {
   if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
-  return fitter(asked, domain).made();
+  return fitter(asked, domain).made(domain.needs);
 }
 
 }  // namespace attest::audit

@@ -93,13 +93,25 @@ void keep_scale(call_domain const& domain, call_form& form) {
   else if (!form.scale) form.options.remove(feature::scale);
 }
 
+/// Has the form a feature beside which `supply` cannot give it the offsets or the table that the domain needs?
+bool stays_in_place(needed_tensors const& needs, call_form const& form) {
+  using enum needed_tensors::tensor;
+  if (form.options.has(feature::packed) && needs.has(block_table)) return true;
+  if (form.options.has(feature::paged) && needs.has(k_offsets)) return true;
+  bool found = false;
+  if (needs.has(q_offsets) || needs.has(k_offsets))
+    form.options.each([&](feature one) { found = found || row_of(one).axes || one == feature::block_mask; });
+  return found;
+}
+
 }  // namespace
 
 bool takes(call_domain const& domain, call_form const& form) {
+  if (form.supplied != domain.needs || stays_in_place(domain.needs, form)) return false;
   problem_draft call;
   call.band = band_of(form);
   if (form.options.has(feature::scale)) call.scale = form.scale.value_or(1);
-  return domain.takes(call, form.size);
+  return domain.takes_scale(call) && domain.takes_band(call, form.size) && domain.takes(form.size);
 }
 
 bool needs_square(call_domain const& domain, call_form const& form) {
@@ -110,6 +122,7 @@ bool needs_square(call_domain const& domain, call_form const& form) {
 void keep_to(call_domain const& domain, call_form& form) {
   if (domain.queries == call_domain::lengths::equal && form.options.has(feature::causal_top_left))
     set_band(form, feature::causal);
+  form.supplied = domain.needs;
   if (takes(domain, form)) return;
   keep_heads(domain, form.size);
   keep_lengths(domain, form.size);

@@ -87,6 +87,7 @@ std::string call_form::text() const {
   if (bias_over) says += fmt::format("; bias over {}", fmt::join(*bias_over, " "));
   if (mask_byte != 1) says += fmt::format("; mask byte {}", mask_byte);
   if (memory != memory_form{}) says += "; " + memory.text();
+  if (!supplied.empty()) says += fmt::format("; with a {} that says nothing", fmt::join(supplied.names(), ", "));
   return says;
 }
 
@@ -105,6 +106,8 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
     feature_row const& row = row_of(one);
     if (row.axes) cost.bytes += elements(shape_of(one, slots)) * (row.group == feature_group::bias ? width : 1);
   });
+  auto const supplied = [&](needed_tensors::tensor one) { return form.supplied.has(one) ? b * n * m : 0; };
+  cost.bytes += supplied(needed_tensors::tensor::mask) + supplied(needed_tensors::tensor::bias) * hq * width;
   return cost;
 }
 
@@ -119,6 +122,7 @@ problem_draft draft_of(call_form const& form, problem::element_type type, random
   set_values(form.values, draft, random);
   share_values(draft, form.memory);
   for (stage const now : {stage::after_values, stage::on_weights, stage::on_rows}) add(now);
+  supply(draft, form.supplied);
   return draft;
 }
 

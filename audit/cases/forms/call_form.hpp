@@ -9,6 +9,7 @@
 
 #include "audit/cases/forms/feature.hpp"
 #include "audit/cases/forms/value_forms.hpp"
+#include "audit/cases/needed_tensors.hpp"
 #include "audit/tensors/memory_form.hpp"
 
 namespace attest::audit {
@@ -30,6 +31,8 @@ struct call_form {
   std::optional<broadcast_axes> mask_over{}, bias_over{};
   std::uint8_t mask_byte = 1;  ///< the byte of a visible key
   memory_form memory{};        ///< where the tensors lie
+  /// Tensors that the call gets if its features bring none: they say nothing, but the kernel needs them.
+  needed_tensors supplied{};
   friend bool operator==(call_form const&, call_form const&) = default;
 
   /// Those of the sizes, and the options.

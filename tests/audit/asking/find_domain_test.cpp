@@ -45,6 +45,17 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
   CHECK(of.answers.died.empty());
 }
 
+TEST_CASE("optional tensors that every call must have are found", "[unit]") {
+  auto const [symbol, text] = GENERATE(expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
+                                       expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
+                                       expected{"attest_needs_lengths", "causal=none needs=k_lengths"});
+  CAPTURE(symbol);
+  found_domain const of = found(symbol);
+  CHECK(of.domain.text() == text);
+  CHECK(of.answers.wrong.empty());
+  CHECK(of.answers.died.empty());
+}
+
 TEST_CASE("rules that depend on each other give a domain inside them", "[unit]") {
   found_domain const heads = found("attest_trap_of_heads");
   // Causal is taken where n = m alone, the granule of queries is the granule of the coarser head size.
@@ -139,6 +150,12 @@ TEST_CASE("a call is made again from its name", "[unit]") {
   CHECK(again->size == call.size);
   CHECK(case_of(call, element_type::f32, 1).problem.draft().scale == 0);
   CHECK(band_form_of(case_of(call, element_type::f32, 1).problem.draft(), call.size) == band_form::diagonal);
+  domain_call with = call;
+  with.needs = domain_of("needs=mask,k_lengths").needs;
+  auto const supplied = domain_call::of_name(with.name());
+  REQUIRE(supplied);
+  CHECK(supplied->needs == with.needs);
+  CHECK(case_of(*supplied, element_type::f32, 1).problem.draft().k_lengths);
   for (char const* name : {"", "plain", "b1-hq3-hk2-n1-m1-d1-dv1", "b1-hq1-hk1-n1-m1-d0-dv1",
                            "b1-hq1-hk1-n1-m1-d1-dv1x", "b9999-hq9999-hk1-n9999-m1-d1-dv1"})
     CHECK_FALSE(domain_call::of_name(name));

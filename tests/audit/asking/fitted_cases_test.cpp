@@ -35,6 +35,11 @@ TEST_CASE("an honest kernel is right in fitted cases", "[unit]") {
       GENERATE("d%8 d<=256 dv=d causal=none,top-left,bottom-right", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0"));
 }
 
+TEST_CASE("an honest kernel is right in cases with neutral tensors, packed rows and pages", "[slow]") {
+  ask_all(GENERATE("d=64 dv=d n%64 m%64 needs=k_lengths", "d=64 dv=d n%64 m%64 needs=mask", "needs=bias",
+                   "d=64,128 dv=d needs=q_offsets,k_offsets", "d=64,128 dv=d needs=k_lengths,block_table"));
+}
+
 TEST_CASE("an honest kernel is right in cases that are fitted to further domains", "[nightly]") {
   ask_all(GENERATE("d=64,128 dv=d causal=none,bottom-right scale>0",
                    "d=64,128 dv=d n%128 n>=128 m=n group=1 causal=none,top-left scale>0", "d=64,128 dv=d n%128 m=n",

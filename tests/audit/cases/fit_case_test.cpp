@@ -28,6 +28,10 @@ constexpr named_domain domains[]{
     {"even head sizes", "d%2 dv=d n>=1 m>=1 batch=1 kv_heads=2 causal=none,diagonal", 300},
     {"causal squares", "d=64,128 dv=d n%64 m%64 causal=none,square scale=stated", 400},
     {"CUTLASS", "d%8 d<=256 dv=d causal=none,top-left,bottom-right", 750},
+    {"padded", "d=64,128 dv=d n%64 m%64 needs=k_lengths", 400},
+    {"always masked", "d=64,128 dv=d needs=mask", 400},
+    {"packed alone", "d=64,128 dv=d needs=q_offsets,k_offsets", 300},
+    {"paged alone", "d=64,128 dv=d needs=k_lengths,block_table", 300},
 };
 
 call_domain domain_of(char const* text) {
@@ -51,7 +55,8 @@ TEST_CASE("a domain and its text are one", "[unit]") {
   }
   CHECK(call_domain{}.text().empty());
   CHECK(domain_of("").is_everything());
-  for (char const* wrong : {"e=64", "d=x", "n?128", "m=k", "causal=left", "scale<0", "d=64 dv=32,64", "d=", "n%0"}) {
+  for (char const* wrong : {"e=64", "d=x", "n?128", "m=k", "causal=left", "scale<0", "d=64 dv=32,64", "d=", "n%0",
+                            "needs=dropout", "needs>1"}) {
     INFO(wrong);
     CHECK_FALSE(call_domain::of_text(wrong));
   }

@@ -26,6 +26,7 @@ std::vector<std::string> const domains{
     "d=64 dv=64 n%64 n>=64 m>=n m%128 m>=128 causal=bottom-right scale=default",
     "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
     "d=64,192 dv=64,128 batch=1 group=2,6 n>=3 m<=2048 causal=window",
+    "d=64 dv=d needs=k_lengths",
 };
 
 call_form odd_form() {

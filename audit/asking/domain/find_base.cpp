@@ -1,0 +1,119 @@
+// The first call that a kernel takes, from which the search for its domain goes on.
+#include <initializer_list>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "audit/asking/domain/domain_search.hpp"
+
+namespace attest::audit {
+namespace {
+
+using scaling = domain_call::scaling;
+
+struct lengths {
+  std::int64_t n, m;
+};
+struct width {
+  std::int64_t d, dv;
+};
+struct heads {
+  std::int64_t hq, hk;
+};
+
+/// 384 = lcm(128, 192).
+constexpr lengths likely_lengths[]{{384, 384}, {1, 384}};
+constexpr lengths further_lengths[]{{768, 768}, {1024, 1024}, {128, 128}, {1, 128}, {64, 64},
+                                    {16, 16},   {8, 8},       {1, 1},     {1, 1024}};
+constexpr lengths telling_lengths[]{{384, 384}, {1, 384}, {384, 768}};
+constexpr width latent[]{{576, 512}};
+constexpr width likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
+constexpr width further_widths[]{{32, 32}, {16, 16}, {8, 8}, {256, 256}, {192, 128}, {80, 80}, {512, 512}};
+constexpr width all_widths[]{{64, 64},   {128, 128}, {32, 32},   {16, 16}, {8, 8},     {256, 256}, {80, 80},
+                             {96, 96},   {40, 40},   {112, 112}, {48, 48}, {72, 72},   {160, 160}, {192, 192},
+                             {24, 24},   {56, 56},   {4, 4},     {1, 1},   {192, 128}, {128, 64},  {64, 128},
+                             {128, 256}, {256, 128}, {64, 32},   {32, 64}, {96, 64},   {96, 128},  {320, 256}};
+constexpr heads one_head[]{{1, 1}};
+constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
+constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
+constexpr heads small_groups[]{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
+constexpr heads further_heads[]{{2, 2}, {8, 8}, {5, 1}, {6, 1}, {7, 1}, {16, 1}, {8, 4}, {8, 2}, {32, 8}};
+constexpr band_form no_band[]{band_form::none};
+constexpr band_form likely_bands[]{band_form::none, band_form::bottom_right, band_form::top_left};
+constexpr band_form hiding_bands[]{band_form::bottom_right, band_form::window};
+constexpr band_form all_bands[]{band_form::none, band_form::bottom_right, band_form::window, band_form::top_left};
+constexpr scaling by_default[]{scaling::standard};
+constexpr scaling by_number[]{scaling::stated};
+constexpr scaling likely_scales[]{scaling::standard, scaling::stated};
+
+/// Calls, one for each combination. The first axis changes slowest.
+struct call_product {
+  std::span<scaling const> scales;
+  std::span<band_form const> bands;
+  std::span<lengths const> sizes;
+  std::span<width const> widths;
+  std::span<heads const> of_heads;
+};
+
+/// The shapes of common kernels, the likely ones first. Before needs_from, calls with optional tensors are asked, and
+/// from unusual_from on unusual shapes, in one axis and in two.
+constexpr std::size_t needs_from = 1, unusual_from = 5;
+constexpr call_product bases[]{
+    {likely_scales, likely_bands, likely_lengths, likely_widths, likely_heads},
+    {by_default, no_band, {likely_lengths + 1, 1}, latent, heads_of_latents},
+    {by_default, no_band, likely_lengths, further_widths, one_head},
+    {by_default, no_band, further_lengths, likely_widths, one_head},
+    {by_default, no_band, further_lengths, further_widths, one_head},
+    {by_number, all_bands, telling_lengths, likely_widths, one_head},
+    {by_default, all_bands, telling_lengths, all_widths, small_groups},
+    {by_default, all_bands, telling_lengths, likely_widths, further_heads},
+    {by_default, hiding_bands, further_lengths, likely_widths, one_head},
+    {by_number, no_band, telling_lengths, all_widths, one_head},
+};
+
+/// Optional tensors that a kernel may need in every call.
+std::vector<needed_tensors> likely_needs() {
+  using enum needed_tensors::tensor;
+  auto const of = [](std::initializer_list<needed_tensors::tensor> all) {
+    needed_tensors needs;
+    for (auto const one : all) needs.add(one);
+    return needs;
+  };
+  return {of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
+          of({bias}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+}
+
+}  // namespace
+
+bool domain_search::find_base_that_needs() {
+  for (needed_tensors const& needs : likely_needs())
+    for (scaling const scale : likely_scales)
+      for (auto const& [n, m] : likely_lengths)
+        for (auto const& [d, dv] : likely_widths) {
+          base_ = {{1, 4, 4, n, m, d, dv}, band_form::none, scale, false, needs};
+          if (ask_.takes(base_)) return true;
+        }
+  return false;
+}
+
+bool domain_search::find_base() {
+  for (std::size_t at = 0; at < std::size(bases); ++at) {
+    if (at == needs_from && find_base_that_needs()) return true;
+    call_product const& of = bases[at];
+    domain_answers const& met = ask_.answers();
+    if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
+    for (scaling const scale : of.scales)
+      for (band_form const band : of.bands)
+        for (auto const& [n, m] : of.sizes)
+          for (auto const& [d, dv] : of.widths)
+            for (auto const& [hq, hk] : of.of_heads) {
+              // With n = m, top-left and bottom-right are one form.
+              if (band == band_form::top_left && n == m) continue;
+              base_ = {{1, hq, hk, n, m, d, dv}, band, scale};
+              if (ask_.takes(base_)) return true;
+            }
+  }
+  return false;
+}
+
+}  // namespace attest::audit
