@@ -98,7 +98,9 @@ result<instance<T>> typed_instance(erased_arguments const& erased) {
 }  // namespace detail
 
 /// Validates element types, then everything that instance<T>::make validates. The type of q decides T.
-inline result<any_instance> make_instance(erased_arguments const& arguments) {
+/// Why       a template, so that four validations are compiled only where it is called. Give no argument for it.
+template <class = void>
+result<any_instance> make_instance(erased_arguments const& arguments) {
   if (!row_of(arguments.q.type).is_floating())
     return checks::fault(error_code::bad_type, "q",
                          "element type " + std::string(name_of(arguments.q.type)) + " is for masks; expected " +

@@ -4,6 +4,18 @@
 #include <cstdlib>
 #include <utility>
 
+namespace attest::problem {
+template result<any_instance> make_instance<void>(erased_arguments const&);
+template class instance<float>;
+template class instance<double>;
+template class instance<f16>;
+template class instance<bf16>;
+template struct outputs<float>;
+template struct outputs<double>;
+template struct outputs<f16>;
+template struct outputs<bf16>;
+}  // namespace attest::problem
+
 namespace attest::audit {
 
 problem::result<owned_problem> owned_problem::make(problem_draft draft) {

@@ -8,6 +8,19 @@
 #include "problem/erased.hpp"
 #include "problem/result.hpp"
 
+// Compiled once, in owned_problem.cpp.
+namespace attest::problem {
+extern template result<any_instance> make_instance<void>(erased_arguments const&);
+extern template class instance<float>;
+extern template class instance<double>;
+extern template class instance<f16>;
+extern template class instance<bf16>;
+extern template struct outputs<float>;
+extern template struct outputs<double>;
+extern template struct outputs<f16>;
+extern template struct outputs<bf16>;
+}  // namespace attest::problem
+
 namespace attest::audit {
 
 /// Immutable, and cheap to copy: copies share the memory, whose address does not change while one of them lives.
