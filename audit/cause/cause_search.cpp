@@ -67,6 +67,7 @@ class search {
     bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
     if (whole && chosen.size() == 1 && tried_.size() > 1) chosen.front() = told_apart(ties_of(chosen.front())).front();
+    if (whole && chosen.size() == 1 && is_flushed()) chosen.front()->contradicted += count_against(*chosen.front());
     if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
       add_seen_precision();
       for (candidate& each : candidates_)
@@ -157,19 +158,10 @@ class search {
     return explained_by(chosen, cause_of());
   }
 
-  /// Is every wrong element a 0 in the place of a number below the normal ones?
   bool is_flushed() const {
-    bool any = false;
-    for (auto const& answers : answers_)
-      for (std::size_t at = 0; answers && at < answers->calls.size(); ++at)
-        for (violation const& wrong : answers->calls[at].wrong) {
-          double const normal =
-              std::ldexp(1, problem::row_of(answers->calls[at].call.problem.type()).format.smallest_normal());
-          any = true;
-          if (wrong.got != 0 || std::max(std::abs(wrong.truth_lower), std::abs(wrong.truth_upper)) > normal)
-            return false;
-        }
-    return any;
+    auto const is_wrong = [](auto const& answers) { return answers && answers->is_wrong(); };
+    return std::ranges::any_of(answers_, is_wrong) &&
+           std::ranges::all_of(answers_, [](auto const& answers) { return !answers || answers->is_flushed(); });
   }
 
   /// Hypotheses about precision that were confirmed, with the failing cases that they explain.
@@ -265,6 +257,15 @@ class search {
       if (!left.empty()) fits = std::move(left);
     }
     return fits;
+  }
+
+  /// The wrong answers to calls made for this question that contradict a mistake.
+  std::int64_t count_against(candidate const& of) const {
+    if (!of.hypothesis || of.kind == hypothesis_kind::precision || !asked_.telling_apart || asked_.late(1)) return 0;
+    auto const answers = asked_.telling_apart(*tried_.front());
+    return std::ranges::count_if(answers, [&](answered_case const& each) {
+      return each.is_wrong() && fit_of(*of.hypothesis, each) == fit::refuted;
+    });
   }
 
   void ask_passing(candidate& about) {

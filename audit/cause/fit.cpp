@@ -1,6 +1,7 @@
 #include "audit/cause/fit.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "audit/cause/gradient_fit.hpp"
 #include "audit/cause/hypotheses/passes.hpp"
@@ -68,6 +69,15 @@ void answered_case::add(owned_problem const& problem, owned_outputs const& outpu
 
 bool answered_case::is_wrong() const {
   return std::ranges::any_of(calls, [](judged_call const& call) { return !call.wrong.empty(); });
+}
+
+bool answered_case::is_flushed() const {
+  return std::ranges::all_of(calls, [](judged_call const& each) {
+    double const normal = std::ldexp(1, problem::row_of(each.call.problem.type()).format.smallest_normal());
+    return std::ranges::all_of(each.wrong, [&](violation const& wrong) {
+      return wrong.got == 0 && std::max(std::abs(wrong.truth_lower), std::abs(wrong.truth_upper)) <= normal;
+    });
+  });
 }
 
 bool ends_calls(hypothesis const& tried, answered_case const& answers) {

@@ -28,6 +28,8 @@ struct answered_case {
   void add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
            std::vector<row_index> rows, memory_form const& memory = {});
   bool is_wrong() const;
+  /// Is every wrong element a 0 in the place of a number below the normal ones?
+  bool is_flushed() const;
 };
 
 enum class fit : std::uint8_t {

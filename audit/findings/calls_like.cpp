@@ -1,6 +1,7 @@
 #include "audit/findings/calls_like.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -26,6 +27,22 @@ owned_problem with_other_numbers(owned_problem const& problem, random_stream& ra
   return owned_problem::of_valid(std::move(draft));
 }
 
+bool has_subnormal(owned_tensor const& t) {
+  double const normal = limits_of(t.type).smallest_normal;
+  for (std::size_t at = 0; at < t.spanned_elements(); ++at)
+    if (double const x = std::abs(load(t, at)); x > 0 && x < normal) return true;
+  return false;
+}
+
+/// No input is subnormal, and many outputs are: V is the smallest normal number with either sign.
+owned_problem with_subnormal_outputs(owned_problem const& with_normal_inputs, random_stream& random) {
+  problem_draft draft = with_normal_inputs.draft();
+  double const normal = limits_of(draft.v.type).smallest_normal;
+  for (std::size_t at = 0; at < draft.v.spanned_elements(); ++at)
+    store(draft.v, at, random.below(2) == 0 ? normal : -normal);
+  return owned_problem::of_valid(std::move(draft));
+}
+
 }  // namespace
 
 std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain const& domain) {
@@ -34,6 +51,8 @@ std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain 
   if (problem.rank() != 4 || !draft.has_slots() || draft.merge) return all;
   random_stream random(0, "calls like another");
   all.push_back(with_other_numbers(problem, random));
+  if (has_subnormal(draft.q) || has_subnormal(draft.k) || has_subnormal(draft.v))
+    all.push_back(with_subnormal_outputs(all.front(), random));
   problem_draft attention = draft;
   attention.of = &problem::attention, attention.d_out.reset();
   attention.handed_o.reset(), attention.handed_lse.reset();

@@ -21,6 +21,13 @@ ATTEST_MUTANT(rescales_in_base_2, bug_class::accuracy, "no public report",
   }
 };
 
+ATTEST_MUTANT(rescales_inversely, bug_class::accuracy, "no public report",
+              "O and l are multiplied by e^(M - old), not e^(old - M)") {
+  static F rescale(F old, F M, F (*)(F, std::int64_t)) {
+    return old == -honest<F>::infinity ? F(0) : static_cast<F>(std::exp(static_cast<double>(M - old)));
+  }
+};
+
 ATTEST_MUTANT(hidden_keys_in_sum, bug_class::mask_polarity, "no public report",
               "l counts hidden keys, which do not meet V") {
   template <class Score>

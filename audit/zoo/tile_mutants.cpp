@@ -44,6 +44,11 @@ ATTEST_MUTANT(values_of_tile_before, bug_class::accuracy, "no public report",
   }
 };
 
+ATTEST_MUTANT(keys_of_tile_before, bug_class::accuracy, "no public report",
+              "a tile of 16 keys has K of the tile before, as of a buffer that was not yet filled") {
+  static F key(place const& at, std::int64_t j, std::int64_t t) { return honest<F>::key(at, j < 16 ? j : j - 16, t); }
+};
+
 ATTEST_MUTANT(keys_swapped_in_pairs, bug_class::accuracy, "no public report", "rows of K are swapped in pairs") {
   static F key(place const& at, std::int64_t j, std::int64_t t) {
     return honest<F>::key(at, (j ^ 1) < at.keys() ? j ^ 1 : j, t);

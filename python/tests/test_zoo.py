@@ -79,12 +79,13 @@ MUTANTS = {
         "logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
         "lse_without_maximum "
         "mean_of_v merges_without_weights no_scale reads_past_keys rounds_upward scale_of_width_64 "
-        "lse_maximum_in_base_2 lse_sum_in_base_2 remainder_of_columns rescales_in_base_2 scales_queries_in_place "
+        "lse_maximum_in_base_2 lse_sum_in_base_2 remainder_of_columns rescales_in_base_2 rescales_inversely "
+        "scales_queries_in_place "
         "values_of_entries_by_heads "
         "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros "
-        "keys_swapped_in_pairs last_tile_moved_back log2_e_of_three_digits sum_of_last_tile values_of_tile_before "
-        "zeros_fill_last_tile"),
+        "keys_of_tile_before keys_swapped_in_pairs last_tile_moved_back log2_e_of_three_digits sum_of_last_tile "
+        "values_of_tile_before zeros_fill_last_tile"),
     "support/unequal-lengths+window": "left_edge_top_left",
     "support/unequal-lengths+causal": "diagonal_in_tiles always_top_left",
     "support/unequal-lengths+causal-top-left": "always_bottom_right",

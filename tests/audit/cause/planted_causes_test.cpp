@@ -11,6 +11,7 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
   for (auto const& [specimen, checks] :
        {planted{"zeros_fill_last_tile", {"accuracy", "bands"}}, planted{"last_tile_moved_back", {"accuracy", "bands"}},
         planted{"values_of_tile_before", {"accuracy", "bands"}}, planted{"keys_swapped_in_pairs", {"accuracy"}},
+        planted{"keys_of_tile_before", {"accuracy", "bands"}}, planted{"rescales_inversely", {"accuracy", "bands"}},
         planted{"mask_of_first_tile", {"masks", "empty-blocks"}}, planted{"diagonal_tile_unread", {"bands"}},
         planted{"sum_of_last_tile", {"accuracy", "bands"}}, planted{"heads_clamped", {"heads"}},
         planted{"diagonal_without_sign", {"bands", "windows"}}, planted{"left_edge_top_left", {"windows"}},
