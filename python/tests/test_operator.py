@@ -57,10 +57,9 @@ def test_a_paged_decode_with_sinks_is_certified() -> None:
     report = audit(kernels.decode, layout="bnhd", supports="gqa", causal="bottom-right", only=["sinks", "pages"],
                    quick=False)
     assert report.verdict == "certified", report.text
-    cases, unsupported = asked_in(report)["pages"]
-    assert unsupported < cases
-    # the table has no default: dense calls are not asked
-    assert asked_in(report)["sinks"][0] == asked_in(report)["sinks"][1]
+    # The table has no default, so that dense calls get one.
+    for name, (cases, unsupported) in asked_in(report).items():
+        assert unsupported < cases, (name, report.text)
 
 
 def test_a_callable_that_names_sinks_and_ignores_them_is_refuted() -> None:
