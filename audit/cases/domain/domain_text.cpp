@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "audit/cases/domain/size_axis.hpp"
+#include "audit/cases/random.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/words.hpp"
 
@@ -58,6 +59,12 @@ class domain_reader {
     return std::nullopt;
   }
   problem::result<call_domain> finish() {
+    problem_draft call = blank({1, 1, 1, 1, 1, 1, 1}, problem::element_type::f32);
+    supply(call, of_.needs);
+    if (!of_.needs.all_in(call))
+      return error{
+          error_code::bad_value, "--domain",
+          fmt::format("'needs={}' names tensors that no call has together", fmt::join(of_.needs.names(), ","))};
     if (of_.dv != call_domain::value_widths::paired) return of_;
     if (of_.d.listed.size() != of_.value_width.size())
       return error{error_code::bad_value, "--domain",
