@@ -24,7 +24,6 @@ class domain_search {
 
   bool takes_everything();
   bool find_base();
-  bool find_base_that_needs();
   /// Begins with the base alone.
   void start();
   void find_lengths();

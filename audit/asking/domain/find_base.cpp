@@ -71,6 +71,8 @@ constexpr call_product bases[]{
     {by_number, no_band, telling_lengths, all_widths, one_head},
 };
 
+constexpr call_product beside_needs{likely_scales, no_band, likely_lengths, likely_widths, {likely_heads + 1, 1}};
+
 /// Optional tensors that a kernel may need in every call.
 std::vector<needed_tensors> likely_needs() {
   using enum needed_tensors::tensor;
@@ -83,35 +85,31 @@ std::vector<needed_tensors> likely_needs() {
           of({bias}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
 }
 
-}  // namespace
-
-bool domain_search::find_base_that_needs() {
-  for (needed_tensors const& needs : likely_needs())
-    for (scaling const scale : likely_scales)
-      for (auto const& [n, m] : likely_lengths)
-        for (auto const& [d, dv] : likely_widths) {
-          base_ = {{1, 4, 4, n, m, d, dv}, band_form::none, scale, false, needs};
-          if (ask_.takes(base_)) return true;
-        }
+/// Asks the calls in turn until one is taken, which `base` then is.
+bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors const& needs, domain_call& base) {
+  for (scaling const scale : of.scales)
+    for (band_form const band : of.bands)
+      for (auto const& [n, m] : of.sizes)
+        for (auto const& [d, dv] : of.widths)
+          for (auto const& [hq, hk] : of.of_heads) {
+            // With n = m, top-left and bottom-right are one form.
+            if (band == band_form::top_left && n == m) continue;
+            base = {{1, hq, hk, n, m, d, dv}, band, scale, false, needs};
+            if (ask.takes(base)) return true;
+          }
   return false;
 }
 
+}  // namespace
+
 bool domain_search::find_base() {
   for (std::size_t at = 0; at < std::size(bases); ++at) {
-    if (at == needs_from && find_base_that_needs()) return true;
-    call_product const& of = bases[at];
+    if (at == needs_from)
+      for (needed_tensors const& needs : likely_needs())
+        if (takes_one_of(ask_, beside_needs, needs, base_)) return true;
     domain_answers const& met = ask_.answers();
     if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
-    for (scaling const scale : of.scales)
-      for (band_form const band : of.bands)
-        for (auto const& [n, m] : of.sizes)
-          for (auto const& [d, dv] : of.widths)
-            for (auto const& [hq, hk] : of.of_heads) {
-              // With n = m, top-left and bottom-right are one form.
-              if (band == band_form::top_left && n == m) continue;
-              base_ = {{1, hq, hk, n, m, d, dv}, band, scale};
-              if (ask_.takes(base_)) return true;
-            }
+    if (takes_one_of(ask_, bases[at], {}, base_)) return true;
   }
   return false;
 }
