@@ -61,16 +61,17 @@ function(attest_write_registered)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/registered.txt CONTENT "${registered}" @ONLY)
 endfunction()
 
-# attest_test(subject LABELS unit property … [COMPUTES] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …]).
+# attest_test(subject LABELS unit property … [COMPUTES] [SLOW] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …]).
 # Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
 # "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
-# fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests. (The test
-# discovery of Catch2 2.13 does not support labels.)
+# fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests; SLOW makes `slow`
+# another, for what costs more than ten processor seconds, with its compilation, and concerns the inside of one library.
+# (The test discovery of Catch2 2.13 does not support labels.)
 # A property is tested with CASES generated problems, by default ATTEST_PROPERTY_CASES. The seed is fixed, so that a
 # failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
 # RC_PARAMS="seed=7".
 function(attest_test subject)
-  cmake_parse_arguments(ARG "COMPUTES" "CASES" "LABELS;NEEDS;LIBRARIES;DEFINITIONS" ${ARGN})
+  cmake_parse_arguments(ARG "COMPUTES;SLOW" "CASES" "LABELS;NEEDS;LIBRARIES;DEFINITIONS" ${ARGN})
   set(source ${subject}_test.cpp)
   set(subject ${ATTEST_TEST_PREFIX}${subject})
   set(built ON)
@@ -92,7 +93,10 @@ function(attest_test subject)
   set(also "")
   if("differential" IN_LIST ARG_LABELS)
     list(REMOVE_ITEM ARG_LABELS differential)
-    set(also differential)
+    list(APPEND also differential)
+  endif()
+  if(ARG_SLOW)
+    list(APPEND also slow)
   endif()
   foreach(label IN LISTS ARG_LABELS)
     attest_add_test(${subject}.${label} LABELS ${label} ${also} TIMEOUT 3600 NEEDS ${ARG_NEEDS}

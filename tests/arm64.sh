@@ -32,13 +32,13 @@ fi
 
 rooms="problem reference machine fast audit/judge"
 for room in $rooms; do
-  ctest --test-dir "$build/aarch64/tests/$room" -N -L 'unit|property' -LE 'slow|nightly|differential' |
+  ctest --test-dir "$build/aarch64/tests/$room" -N -L 'unit|property' -LE 'nightly|differential' |
     sed -n 's/^ *Test *#[0-9]*: //p'
 done | sort -u >"$build/aarch64/chosen.txt"
 awk -F '\t' 'NR == FNR { chosen[$1]; next } $1 in chosen && !$3 { print $2 }' \
   "$build/aarch64/chosen.txt" "$build/aarch64/tests/registered.txt" |
   tr ' ' '\n' | sort -u | xargs cmake --build "$build/aarch64" --target
 for room in $rooms; do
-  ctest --test-dir "$build/aarch64/tests/$room" -j 2 -L 'unit|property' -LE 'slow|nightly|differential' \
+  ctest --test-dir "$build/aarch64/tests/$room" -j 2 -L 'unit|property' -LE 'nightly|differential' \
     --output-on-failure --no-tests=error
 done

@@ -2,12 +2,12 @@
 # Line and branch coverage of reference/, fast/ and audit/ by the tests and the fuzz corpora: clang's source-based
 # coverage. docs/coverage.md lists what stays uncovered, and why.
 #
-# Usage: tests/coverage.sh [BUILD] [ctest arguments]    (default build/coverage, every test but slow and nightly ones)
+# Usage: tests/coverage.sh [BUILD] [ctest arguments]    (default build/coverage, tests of these labels)
 set -eu
 root=$(cd "$(dirname -- "$0")/.." && pwd)
 build=${1:-$root/build/coverage}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- -LE 'slow|nightly'
+[ $# -gt 0 ] || set -- -L 'unit|property|vector|fuzz' -LE nightly
 flags='-O1 -fprofile-instr-generate -fcoverage-mapping'
 profiles=$build/profiles
 
