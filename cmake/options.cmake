@@ -82,6 +82,17 @@ function(attest_optimise_less target)
     "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow>")
 endfunction()
 
+# attest_rarely_run(source…): code that computes, but is rarely asked to. -O1 compiles it in two thirds of the time, and
+# with the checks of undefined behaviour -O0 in two fifths of that.
+function(attest_rarely_run)
+  if(ATTEST_SANITIZE MATCHES "undefined")
+    set(optimisation -O0)
+  else()
+    set(optimisation -O1)
+  endif()
+  set_source_files_properties(${ARGV} PROPERTIES COMPILE_OPTIONS $<$<NOT:$<CONFIG:Debug>>:${optimisation}>)
+endfunction()
+
 # attest_not_optimised(target): -O0, for code that calls optimised libraries and computes nothing. -O1 takes longer to
 # compile it.
 function(attest_not_optimised target)
