@@ -1,6 +1,50 @@
 (* Clause H (hull): however large the scores are, o^ lies between the smallest and the largest v, up to roundings. *)
 From Attest Require Export theorem.
 
+(* Over any weights: a weighted mean lies in the hull, and two sums near those of the weights leave it by H. *)
+Theorem hull_of_sums {A} (keys : list A) (W v : A -> R) l O th beta low high size_ GL Phi GF Om :
+  (forall e, In e keys -> 0 <= W e) -> 0 < total W keys -> (forall e, In e keys -> low <= v e <= high /\ Rabs (v e) <= size_) ->
+  Rabs (l - total W keys) <= GL * total W keys -> Rabs (O - total (fun e => W e * v e) keys) <= Phi * total W keys -> GL < 1 ->
+  Rabs th <= GF -> Rabs beta <= Om -> let H := ((1 + GF) * Phi + size_ * (GL + GF)) / (1 - GL) + Om in
+  low - H <= O / l * (1 + th) + beta <= high + H.
+Proof.
+  intros Nn Sp V Dl DO G1 Ht Hb H. set (Sg := total W keys) in *. set (ot := total (fun e => W e * v e) keys / Sg).
+  assert (Hull : low <= ot <= high /\ Rabs ot <= size_).
+  { assert (Le : forall f c, (forall e, In e keys -> f e <= c) -> total (fun e => W e * f e) keys / Sg <= c).
+    { intros f c B. apply Rmult_le_reg_r with Sg; [easy|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
+      unfold Sg. rewrite <- total_times. apply total_below. intros e I. rewrite Rmult_comm. apply Rmult_le_compat_r; auto. }
+    assert (Up : ot <= high) by (apply Le; intros e I; apply (V e I)).
+    assert (Ab : Rabs ot <= size_).
+    { apply Rle_trans with (total (fun e => W e * Rabs (v e)) keys / Sg); [|apply Le; intros e I; apply (V e I)].
+      unfold ot, Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
+      apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|]. eapply Rle_trans; [apply total_abs|].
+      apply total_below. intros e I. rewrite Rabs_mult, (Rabs_pos_eq (W e)) by auto. lra. }
+    split; [split; [|exact Up]|exact Ab].
+    assert (- ot <= - low); [|lra]. unfold ot.
+    replace (- (total (fun e => W e * v e) keys / Sg)) with (total (fun e => W e * - v e) keys / Sg).
+    { apply Le. intros e I. destruct (V e I). lra. }
+    rewrite (total_same _ (fun e => -1 * (W e * v e))) by (intros; ring). rewrite total_times. field. lra. }
+  destruct Hull as ((Lo & Hi) & Ab).
+  assert (Er : Rabs ((l - Sg) / Sg) <= GL).
+  { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
+    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (Ee : Rabs (O / Sg - ot) <= Phi).
+  { unfold ot. replace (O / Sg - total (fun e => W e * v e) keys / Sg) with ((O - total (fun e => W e * v e) keys) * / Sg) by (unfold Rdiv; ring).
+    rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
+    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
+  assert (Lp : 0 < l) by (apply between in Dl; nra).
+  assert (Eq : O / l = (ot + (O / Sg - ot)) / (1 + (l - Sg) / Sg)) by (field; split; lra).
+  assert (Zero : Rabs (ot - ot) <= 0) by (rewrite Rminus_eq_0, Rabs_R0; lra).
+  pose proof (bound_algebra ot ot _ _ th beta 0 _ _ GF Om Zero Ee Er G1 Ht Hb) as F. rewrite <- Eq in F.
+  assert (GF0 : 0 <= GF) by (eapply Rle_trans; [apply Rabs_pos|exact Ht]).
+  assert (GL0 : 0 <= GL) by (eapply Rle_trans; [apply Rabs_pos|exact Er]).
+  assert (F2 : Rabs (O / l * (1 + th) + beta - ot) <= H).
+  { eapply Rle_trans; [exact F|]. unfold H. rewrite Rplus_0_l. apply Rplus_le_compat_r. unfold Rdiv.
+    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|]. apply Rplus_le_compat_l. rewrite Rplus_0_r.
+    apply Rmult_le_compat_r; lra. }
+  apply between in F2. lra.
+Qed.
+
 Section Clause_H.
 Context (m : model) (h : history) (p : part) (rho l O : R) (Lambda GF Om low high size_ : R) (R_max : nat).
 
@@ -61,46 +105,11 @@ Proof.
       pose proof (hull_rescales K e I). lia. }
     rewrite (total_same (fun e => size (leaf_l e)) weight) in C by (intros; unfold size; simpl; ring). fold Sg in C.
     unfold Gamma_L_all. pose proof (Lost (sum_l p) (losses_pos m rho (sum_l p) Hu Hw Hr)). lra. }
-  set (ot := total (fun e => weight e * v e) (entries p) / Sg).
-  assert (DO : Rabs (O / Sg - ot) <= Gamma_O_all * size_ + losses m rho (sum_O p) / Lambda).
-  { assert (C : Rabs (O - total (fun e => weight e * v e) (entries p)) <= Gamma_O_all * (Sg * size_) + losses m rho (sum_O p)).
-    { apply (beside_all (sum_O p) O leaf_O (S R_max)); auto; [apply Few; lia|]. intros e I. pose proof (hull_rescales K e I).
-      destruct (hull_values K e I) as (_ & V). specialize (Nn e I). split; [simpl; lia|]. unfold size, leaf_O; simpl. fold (v e).
-      rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by easy. now apply Rmult_le_compat_l. }
-    unfold ot. replace (O / Sg - total (fun e => weight e * v e) (entries p) / Sg)
-      with ((O - total (fun e => weight e * v e) (entries p)) * / Sg) by (unfold Rdiv; ring).
-    rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
-    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra.
-    pose proof (Lost (sum_O p) (losses_pos m rho (sum_O p) Hu Hw Hr)). lra. }
-  assert (Hull : low <= ot <= high /\ Rabs ot <= size_).
-  { assert (Le : forall f c, (forall e, In e (entries p) -> f e <= c) -> total (fun e => weight e * f e) (entries p) / Sg <= c).
-    { intros f c B. apply Rmult_le_reg_r with Sg; [easy|]. unfold Rdiv. rewrite Rmult_assoc, Rinv_l, Rmult_1_r by lra.
-      unfold Sg. rewrite <- total_times. apply total_below. intros e I. rewrite Rmult_comm. apply Rmult_le_compat_r; auto. }
-    assert (Up : ot <= high) by (apply Le; intros e I; apply (hull_values K e I)).
-    assert (Ab : Rabs ot <= size_).
-    { apply Rle_trans with (total (fun e => weight e * Rabs (v e)) (entries p) / Sg); [|apply Le; intros e I; apply (hull_values K e I)].
-      unfold ot, Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
-      apply Rmult_le_compat_r; [left; now apply Rinv_0_lt_compat|]. eapply Rle_trans; [apply total_abs|].
-      apply total_below. intros e I. rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by auto. lra. }
-    split; [split; [|exact Up]|exact Ab].
-    assert (- ot <= - low); [|lra]. unfold ot.
-    replace (- (total (fun e => weight e * v e) (entries p) / Sg)) with (total (fun e => weight e * - v e) (entries p) / Sg).
-    { apply Le. intros e I. destruct (hull_values K e I). lra. }
-    rewrite (total_same _ (fun e => -1 * (weight e * v e))) by (intros; ring). rewrite total_times. field. lra. }
-  destruct Hull as ((Lo & Hi) & Ab).
-  assert (Er : Rabs ((l - Sg) / Sg) <= Gamma_L_all).
-  { unfold Rdiv. rewrite Rabs_mult, (Rabs_pos_eq (/ Sg)) by (left; now apply Rinv_0_lt_compat).
-    apply Rmult_le_reg_r with Sg; [easy|]. rewrite Rmult_assoc, Rinv_l by lra. lra. }
-  assert (Lp : 0 < l) by (apply between in Dl; nra).
-  assert (Eq : O / l = (ot + (O / Sg - ot)) / (1 + (l - Sg) / Sg)) by (field; split; lra).
-  assert (Zero : Rabs (ot - ot) <= 0) by (rewrite Rminus_eq_0, Rabs_R0; lra).
-  pose proof (bound_algebra ot ot _ _ th beta 0 _ _ GF Om Zero DO Er G1 Ht Hb) as F. rewrite <- Eq in F.
-  assert (GF0 : 0 <= GF) by (eapply Rle_trans; [apply Rabs_pos|exact Ht]).
-  assert (GL0 : 0 <= Gamma_L_all) by (eapply Rle_trans; [apply Rabs_pos|exact Er]).
-  assert (F2 : Rabs (O / l * (1 + th) + beta - ot) <= H_c).
-  { eapply Rle_trans; [exact F|]. unfold H_c. rewrite Rplus_0_l. apply Rplus_le_compat_r. unfold Rdiv.
-    apply Rmult_le_compat_r; [left; apply Rinv_0_lt_compat; lra|]. apply Rplus_le_compat_l. rewrite Rplus_0_r.
-    apply Rmult_le_compat_r; lra. }
-  apply between in F2. lra.
+  apply (hull_of_sums (entries p) weight v l O th beta low high size_ Gamma_L_all (Gamma_O_all * size_ + losses m rho (sum_O p) / Lambda) GF Om); auto;
+    [apply (hull_values K)|]. fold Sg.
+  eapply Rle_trans; [apply (beside_all (sum_O p) O leaf_O (S R_max)); auto; [apply Few; lia|]|].
+  - intros e I. pose proof (hull_rescales K e I). destruct (hull_values K e I) as (_ & V). specialize (Nn e I). split; [simpl; lia|].
+    unfold size, leaf_O; simpl. fold (v e). rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by easy. now apply Rmult_le_compat_l.
+  - fold Sg. unfold Gamma_O_all. pose proof (Lost (sum_O p) (losses_pos m rho (sum_O p) Hu Hw Hr)). lra.
 Qed.
 End Clause_H.

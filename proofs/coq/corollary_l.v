@@ -103,24 +103,30 @@ Proof.
 Qed.
 
 (* The result: M may be scaled first, i roundings; the sum of M and log^ l^ meets the other ones. *)
-Theorem lse_result k i u M LSE logl Lambda_0 eps_log N M_size omega a e d n result :
-  0 <= u -> INR k * u < 1 -> (i + 1 <= k)%nat -> Rabs (M + logl - LSE) <= Lambda_0 -> Rabs logl <= N -> Rabs M <= M_size ->
-  Rabs a <= (1 + u) ^ i - 1 -> Rabs e <= eps_log -> Rabs d <= (1 + u) ^ (k - i) - 1 -> Rabs n <= 2 * omega ->
-  result = (M * (1 + a) + logl * (1 + e)) * (1 + d) + n ->
-  Rabs (result - LSE) <= (1 + gamma k u) * (Lambda_0 + eps_log * N) + gamma k u * Rabs LSE + gamma (k - 1) u * M_size + 2 * omega.
+Theorem lse_result k i u M LSE logl Lambda_0 eps_log omega_log N M_size omega a e w d n result :
+  0 <= u -> INR k * u < 1 -> (i + 1 <= k)%nat -> Rabs (M + logl - LSE) <= Lambda_0 -> Rabs logl <= N ->
+  0 <= M_size -> (i <> O -> Rabs M <= M_size) ->
+  Rabs a <= (1 + u) ^ i - 1 -> Rabs e <= eps_log -> Rabs w <= omega_log -> Rabs d <= (1 + u) ^ (k - i) - 1 -> Rabs n <= 2 * omega ->
+  result = (M * (1 + a) + (logl * (1 + e) + w)) * (1 + d) + n ->
+  Rabs (result - LSE) <=
+    (1 + gamma k u) * (Lambda_0 + eps_log * N + omega_log) + gamma k u * Rabs LSE + gamma (k - 1) u * M_size + 2 * omega.
 Proof.
-  intros Hu Hk Hi H0 HN HM Ha He Hd Hn ->.
+  intros Hu Hk Hi H0 HN S0 HM Ha He Hw Hd Hn ->.
   assert (Le : forall x y, (x <= y)%nat -> (1 + u) ^ x <= (1 + u) ^ y) by (intros; apply Rle_pow; [lra|easy]).
   pose proof (powers_below_gamma k u Hu Hk) as Gk. pose proof (Le (k - i)%nat k ltac:(lia)) as L1.
   assert (D : Rabs d <= gamma k u) by lra.
   pose proof (scaled_first k i u a d Hu Hk Hi Ha Hd) as DA.
-  replace ((M * (1 + a) + logl * (1 + e)) * (1 + d) + n - LSE)
-    with ((1 + d) * (M + logl - LSE + e * logl) + d * LSE + (1 + d) * a * M + n) by ring.
-  assert (E1 : Rabs (M + logl - LSE + e * logl) <= Lambda_0 + eps_log * N).
-  { eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [easy|]. rewrite Rabs_mult. apply Rmult_le_compat; auto using Rabs_pos. }
+  replace ((M * (1 + a) + (logl * (1 + e) + w)) * (1 + d) + n - LSE)
+    with ((1 + d) * (M + logl - LSE + (e * logl + w)) + d * LSE + (1 + d) * a * M + n) by ring.
+  assert (E1 : Rabs (M + logl - LSE + (e * logl + w)) <= Lambda_0 + eps_log * N + omega_log).
+  { eapply Rle_trans; [apply Rabs_triang|]. rewrite (Rplus_assoc Lambda_0). apply Rplus_le_compat; [easy|].
+    eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. rewrite Rabs_mult. apply Rmult_le_compat; auto using Rabs_pos. }
   assert (D1 : Rabs (1 + d) <= 1 + gamma k u) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; lra).
   eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy].
   eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat.
   - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; rewrite Rabs_mult; apply Rmult_le_compat; auto using Rabs_pos; lra.
-  - rewrite Rabs_mult. apply Rmult_le_compat; auto using Rabs_pos.
+  - rewrite Rabs_mult. destruct i as [|i].
+    + simpl in Ha. rewrite Rminus_eq_0 in Ha. pose proof (Rabs_pos a). assert (a = 0) as -> by (revert Ha; unfold Rabs; destruct (Rcase_abs a); lra).
+      rewrite Rmult_0_r, Rabs_R0, Rmult_0_l. apply Rmult_le_pos; [|easy]. eapply Rle_trans; [apply Rabs_pos|exact DA].
+    + apply Rmult_le_compat; auto using Rabs_pos.
 Qed.

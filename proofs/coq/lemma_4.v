@@ -101,10 +101,11 @@ Proof.
   - apply in_flat_map in I as (i & Ii & I). apply in_map_iff in I as (e' & <- & I). easy.
 Qed.
 
-Lemma weight_by_sizes n a s e : lse_known -> merged m g r n a s -> In e (seen s) -> Rabs (begun (of e) (path e)) <= Y (of e) ->
-  (1 + gamma_x m) * sizes (path e) + kappa m (Y (of e)) + lost m <= Rmin (far m) (x0 m) ->
+(* Y_0 bounds the reference that p was formed beside: Y of the key, or of another one (Clause D). *)
+Lemma weight_by_sizes n a s e Y_0 : lse_known -> merged m g r n a s -> In e (seen s) -> Rabs (begun (of e) (path e)) <= Y (of e) ->
+  Rabs (begun (of e) (path e)) <= Y_0 -> (1 + gamma_x m) * sizes (path e) + kappa m Y_0 + lost m <= Rmin (far m) (x0 m) ->
   0 < weight e /\ Rabs (ln (weight e) - (score (of e) - top s)) <=
-    gamma_x m * sizes (path e) + kappa m (Y (of e)) + INR (length (path e)) * (log_loss (eps m) + lost m) + log_loss (u_shared m)
+    gamma_x m * sizes (path e) + kappa m Y_0 + INR (length (path e)) * (log_loss (eps m) + lost m) + log_loss (u_shared m)
     + INR n * (xi_of (of e) - lost m).
 Proof.
   intros K H. revert e. pose proof (lse_sane K) as sn. pose proof (gamma_x_pos m sn) as G.
@@ -115,20 +116,20 @@ Proof.
     pose proof (lemma_4_xi m g (is_part s') (top s') (l_hat s') L (Y (of e)) (ell (of e)) (mu (of e)) sn (few_k_lse K) ltac:(lra) (some_mu K _) HL B B1 B2 E0 W0 (Sm _) (little_lost K)).
     unfold xi_of. lra. }
   induction H as [h p M l O s H EM Cl CO Pk Sk|n a inputs T tl tO l O s Hm IH He Hx J1 J2 C1 C2 L1 L2 Sk|n a n' a' s Hm IH Ln La];
-    intros e I HY HX.
+    intros e I HY HB HX.
   - simpl in I. destruct (entries_made m h p e H I) as (M' & EM' & Md). assert (M' = M) by congruence. subst M'.
-    destruct (made_weight_of_sizes m (of e) M (weight e) (path e) (Y (of e)) sn Md HY HX) as (P & D). split; [easy|]. simpl (INR 0). simpl (top s). lra.
+    destruct (made_weight_of_sizes m (of e) M (weight e) (path e) Y_0 sn Md HB HX) as (P & D). split; [easy|]. simpl (INR 0). simpl (top s). lra.
   - simpl in I. apply in_flat_map in I as (i & Ii & I). apply in_map_iff in I as (e0 & <- & I).
     destruct (He i Ii) as (HL & LT & (x & A & X) & _). pose proof (merged_paths _ _ _ _ (Hm i Ii) I) as Np.
-    simpl in HX, HY. replace (begun (of e0) (log_sum i - T :: path e0)) with (begun (of e0) (path e0)) in HY by (unfold begun; simpl; now destruct (path e0)).
+    simpl in HX, HY, HB. replace (begun (of e0) (log_sum i - T :: path e0)) with (begun (of e0) (path e0)) in HY, HB by (unfold begun; simpl; now destruct (path e0)).
     simpl. unfold sizes in *. simpl in HX |- *. pose proof (Rabs_pos (log_sum i - T)).
     assert (T0 : 0 <= total Rabs (path e0)) by (apply total_pos; auto using Rabs_pos).
     assert (0 <= (1 + gamma_x m) * Rabs (log_sum i - T)) by (apply Rmult_le_pos; lra).
     assert (0 <= (1 + gamma_x m) * total Rabs (path e0)) by (apply Rmult_le_pos; lra).
-    assert (K0 : 0 <= kappa m (Y (of e0))).
+    assert (K0 : 0 <= kappa m Y_0).
     { unfold kappa. pose proof (Rabs_pos (begun (of e0) (path e0))). pose proof (gamma_pos (c_m m) (u m) (some_u m sn) (few_shared m sn)).
       apply Rmult_le_pos; [apply Rmult_le_pos; lra|lra]. }
-    destruct (IH i Ii e0 I HY) as (P & D); [lra|].
+    destruct (IH i Ii e0 I HY HB) as (P & D); [lra|].
     assert (A0 : argument m (log_sum i - T + 0) x) by (now rewrite Rplus_0_r).
     destruct (one_factor m (log_sum i - T) 0 x (factor_of i) sn A0 X) as (Pc & Dc); rewrite Rabs_R0 in *; [lra|].
     destruct (Xi n a (from i) e0 (log_sum i) (Hm i Ii) I HL HY) as (Pl & DL).
@@ -140,7 +141,7 @@ Proof.
     eapply Rle_trans; [apply Rabs_triang|]. eapply Rle_trans; [apply Rplus_le_compat_r, Rabs_triang|].
     change (match length (path e0) with O => 1 | S _ => INR (length (path e0)) + 1 end) with (INR (S (length (path e0)))).
     change (match n with O => 1 | S _ => INR n + 1 end) with (INR (S n)). rewrite !S_INR. lra.
-  - destruct (IH e I HY HX) as (P & D). split; [easy|]. eapply Rle_trans; [exact D|]. apply Rplus_le_compat_l.
+  - destruct (IH e I HY HB HX) as (P & D). split; [easy|]. eapply Rle_trans; [exact D|]. apply Rplus_le_compat_l.
     apply Rmult_le_compat_r; [|now apply le_INR].
     destruct (lse_sized K s (state_is_known _ _ _ Hm)) as (Pl & Each). destruct (Each e I) as (B & B1 & B2).
     pose proof (Rabs_pos (begun (of e) (path e))). pose proof (Rabs_pos (ln (l_hat s))). destruct (log_errors K) as (E0 & W0 & Sm).
@@ -162,7 +163,7 @@ Proof.
   intros K H I HE HY HS HX. pose proof (gamma_x_pos m (lse_sane K)) as G. pose proof (merged_paths _ _ _ _ H I) as Np. unfold reach in HX.
   assert ((1 + gamma_x m) * sizes (path e) <= (1 + gamma_x m) * X) by (apply Rmult_le_compat_l; lra).
   assert (gamma_x m * sizes (path e) <= gamma_x m * X) by (apply Rmult_le_compat_l; lra).
-  destruct (weight_by_sizes n a s e K H I HY) as (P & D); [lra|]. split; [easy|].
+  destruct (weight_by_sizes n a s e (Y (of e)) K H I HY HY) as (P & D); [lra|]. split; [easy|].
   replace (ln (weight e) - (x - top s)) with ((ln (weight e) - (score (of e) - top s)) + (score (of e) - x)) by ring.
   eapply Rle_trans; [apply Rabs_triang|]. unfold z_merged, z_of, rescales. destruct (path e) as [|b q]; [easy|].
   simpl (length (b :: q) - 1)%nat. rewrite Nat.sub_0_r. simpl (length (b :: q)) in D. rewrite S_INR in D. lra.

@@ -1,5 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 theorem_lse merged_sizes rounding formula_parts.
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse
+  merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_sums.
 
 Print Assumptions inequality_1.
@@ -58,7 +59,15 @@ Print Assumptions lemma_4_arguments.
 Print Assumptions merged_sums.
 Print Assumptions merges_are_sized.
 Print Assumptions sizes_of_parts_suffice.
+Print Assumptions lemma_4_far.
+Print Assumptions lemma_4_spans.
 Print Assumptions theorem_O_lse.
+Print Assumptions clause_D_lse.
+Print Assumptions formed_again_lse.
+Print Assumptions clause_H_lse.
+Print Assumptions corollary_L_lse.
+Print Assumptions corollary_L_result.
+Print Assumptions corollary_W_lse.
 Print Assumptions one_sigmoid.
 Print Assumptions mixed_by_sigmoid.
 Print Assumptions lemma_8_merges.

@@ -1,5 +1,5 @@
 (* The theorem for O: |o^ - o| <= B, over every run of the machine. *)
-From Attest Require Export lemma_3_far lemma_5 lemma_6 lemma_7.
+From Attest Require Export lemma_3_far lemma_5 lemma_6 lemma_7 near_weights.
 
 (* --- the sums of a run are its entries --------------------------------------------------------------------------------------- *)
 
@@ -191,49 +191,17 @@ Record row_known := {
 Lemma row_weights : run m h p -> row_known -> weights_known (entries p) weight of_exact T zeta counted D Lambda.
 Proof.
   intros H K. pose proof (model_sane K) as s.
-  assert (L : forall e, In e (entries p) -> weight e = 0 /\ x0 m < reaches e \/
-                near_or_far (weight e) (exact (of e) - M) (z e) (left_over m (Y (of e)) (rescales e)) (far m < reaches e)).
-  { intros e I. pose proof (key_of_entry _ _ _ _ H I) as Ik.
-    apply (lemma_3_far m h p e M (exact (of e)) (E (of e)) (X (of e)) (Y (of e)) s (model_tinies K) H I); try apply K; auto;
-      apply (sizes_known K); auto. }
-  assert (Nn : forall e, In e (entries p) -> 0 <= weight e) by (intros; eapply weight_not_negative; eauto).
-  assert (Ep : forall e, 0 < of_exact e) by (intros; apply exp_pos).
-  assert (W0 : forall e, In e (entries p) -> 0 <= zeta e).
-  { intros e I. unfold zeta. destruct (Rlt_dec _ _); [|lra]. eapply Rle_trans; [|apply (what_far_keys_weigh K e I)].
-    unfold left_over. apply Rmult_le_pos; [apply (model_tinies K)|left; now apply grows_pos]. }
-  assert (Tz : forall e, exp (z e) - 1 <= T e).
-  { intros e. unfold T. destruct (Rlt_dec _ _); [apply Rmax_r|lra]. }
-  (* what is left of a weight without zeta, between C e^{s}/(1 + T) and C e^{s}(1 + T) *)
-  assert (Wb : forall e, In e (entries p) -> 0 <= T e /\ (weight e = 0 /\ x0 m < reaches e \/
-    exists a n, weight e = a + n /\ of_exact e / (1 + T e) <= a <= of_exact e * (1 + T e) /\ Rabs n <= zeta e /\ (~ far m < reaches e -> n = 0))).
-  { intros e I. destruct (L e I) as [(W & F)|(a & n & Wa & Pa & Z & B & N0)].
-    - split; [|now left]. unfold T. destruct (Rlt_dec _ _); [|easy]. pose proof (Rmax_l 1 (exp (z e) - 1)). lra.
-    - assert (Zp : 0 <= z e) by (eapply Rle_trans; [apply Rabs_pos|exact Z]). pose proof (exp_ineq1_le (z e)) as Z1. specialize (Tz e).
-      split; [lra|right]. exists a, n. apply between in Z. specialize (Ep e).
-      assert (Ab : of_exact e * exp (- z e) <= a <= of_exact e * exp (z e)).
-      { unfold of_exact. rewrite <- (exp_ln a) by easy. rewrite <- !exp_plus. split; apply exp_grows; lra. }
-      split; [easy|]. split; [|split; [|easy]].
-      + split.
-        * eapply Rle_trans; [|apply Ab]. unfold Rdiv. apply Rmult_le_compat_l; [lra|]. rewrite exp_Ropp.
-          apply Rinv_le_contravar; [apply exp_pos|lra].
-        * eapply Rle_trans; [apply Ab|]. apply Rmult_le_compat_l; lra.
-      + unfold zeta. destruct (Rlt_dec _ _) as [F|F]; [|rewrite (N0 F), Rabs_R0; lra].
-        eapply Rle_trans; [exact B|apply (what_far_keys_weigh K e I)]. }
-  constructor; auto.
-  - intros e I. specialize (Wb e I) as (HT & [(-> & F)|(a & n & -> & (A1 & A2) & B & _)]); specialize (Ep e); specialize (W0 e I).
-    + assert (1 <= T e) by (unfold T; destruct (Rlt_dec _ _); [apply Rmax_l|easy]).
-      rewrite Rminus_0_l, Rabs_Ropp, Rabs_pos_eq by lra. nra.
-    + replace (a + n - of_exact e) with ((a - of_exact e) + n) by ring. eapply Rle_trans; [apply Rabs_triang|].
-      apply Rplus_le_compat; [|exact B]. apply abs_below. split; [|lra].
-      assert (of_exact e * (1 - T e) <= of_exact e / (1 + T e)); [|lra]. unfold Rdiv. apply Rmult_le_compat_l; [lra|].
-      apply Rmult_le_reg_r with (1 + T e); [lra|]. rewrite Rinv_l by lra. nra.
-  - intros e I. split; [apply (Wb e I)|auto].
-  - intros e I C. unfold counted in C. destruct (Rle_dec _ _) as [N|]; [|easy].
-    pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
-    specialize (Wb e I) as (_ & [(_ & F)|(a & n & -> & A1 & _ & N0)]); [lra|]. rewrite N0 by lra. lra.
+  apply (near_weights (entries p) weight (fun e => exact (of e) - M) z reaches (far m) (x0 m) omega_W Lambda).
+  - intros e I. now apply (weight_not_negative m h p).
+  - destruct (entries p) as [|e es] eqn:N; [pose proof (some_counted K) as D0; unfold D in D0; rewrite N in D0; simpl in D0; lra|].
+    eapply Rle_trans; [|apply (what_far_keys_weigh K e); rewrite N; now left]. unfold left_over.
+    apply Rmult_le_pos; [apply (model_tinies K)|left; now apply grows_pos].
   - apply (some_counted K).
-  - unfold D. lra.
   - apply (sum_at_least K).
+  - intros e I. pose proof (key_of_entry _ _ _ _ H I) as Ik. pose proof (what_far_keys_weigh K e I) as Fw.
+    destruct (lemma_3_far m h p e M (exact (of e)) (E (of e)) (X (of e)) (Y (of e)) s (model_tinies K) H I) as [F|(a & n & Wa & Pa & Z & B & N0)];
+      try apply K; auto; try apply (sizes_known K); auto.
+    right. exists a, n. repeat split; auto. eapply Rle_trans; [exact B|exact Fw].
 Qed.
 
 Theorem theorem_O o th beta : run m h p -> row_known -> computed m (sum_l p) l -> computed m (sum_O p) O -> Gamma_L < 1 ->
