@@ -6,7 +6,6 @@ Context {A : Type} (keys : list A) (pi W p w A_j T zeta N0 : A -> R) (lambda del
 
 Definition Delta := total (fun j => pi j * W j) keys.
 Definition y j := W j - Delta.
-Definition r := total A_j keys.
 Definition P_plus j := pi j + A_j j.
 
 (* What Lemmas 1 and 3 say of each weight, and of each dP. *)
@@ -24,13 +23,21 @@ Proof.
   rewrite total_plus, total_times. change (total (fun a => pi a) keys) with (total pi keys). rewrite S. unfold Delta. ring.
 Qed.
 
+(* r of Lemma 1. (Lemma 2 may have a smaller one.) *)
+Lemma row_sum : row_known -> total pi keys = 1 -> Rabs (total p keys - 1) <= total A_j keys.
+Proof.
+  intros K S. rewrite <- S. replace (total p keys - total pi keys) with (total (fun j => p j + -1 * pi j) keys).
+  - eapply Rle_trans; [apply total_abs|]. apply total_below. intros j I. replace (p j + -1 * pi j) with (p j - pi j) by ring. apply (weights_near K j I).
+  - rewrite total_plus, total_times. change (fun a => p a) with p. change (fun a => pi a) with pi. ring.
+Qed.
+
 (* Lemma 5: Delta from the weights; the common factor costs nothing. eps_w is what n products and n - 1 additions round. *)
-Theorem B5_delta D_hat eps_w : row_known -> common_factor -> total pi keys = 1 ->
+Theorem B5_delta D_hat eps_w r : row_known -> common_factor -> total pi keys = 1 -> Rabs (total p keys - 1) <= r ->
   Rabs (D_hat - total (fun j => p j * w j) keys) <= eps_w ->
   Rabs (D_hat - Delta) <= Rmin (total (fun j => A_j j * Rabs (y j)) keys) (total (fun j => (exp lambda * (pi j * T j) + zeta j) * Rabs (y j)) keys)
                           + Rabs Delta * r + total (fun j => P_plus j * N0 j) keys + eps_w.
 Proof.
-  intros K (HL & F) S He.
+  intros K (HL & F) S Hr He.
   replace (D_hat - Delta) with ((D_hat - total (fun j => p j * w j) keys) + total (fun j => p j * y j + - pi j * y j) keys
     + Delta * total (fun j => p j + - pi j) keys + total (fun j => p j * (w j - W j)) keys).
   - assert (B1 : Rabs (total (fun j => p j * y j + - pi j * y j) keys) <= total (fun j => A_j j * Rabs (y j)) keys).
@@ -47,8 +54,9 @@ Proof.
       apply between in HL. apply Rmult_le_compat; [lra|apply Rmult_le_pos; auto using Rabs_pos|apply exp_grows; lra|].
       now apply Rmult_le_compat_l. }
     assert (B3 : Rabs (Delta * total (fun j => p j + - pi j) keys) <= Rabs Delta * r).
-    { rewrite Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos|]. eapply Rle_trans; [apply total_abs|]. apply total_below.
-      intros j I. apply (weights_near K j I). }
+    { rewrite Rabs_mult. apply Rmult_le_compat_l; [apply Rabs_pos|]. rewrite total_plus.
+      rewrite (total_same (fun a => - pi a) (fun a => -1 * pi a)) by (intros; ring). rewrite total_times. change (fun a => p a) with p. change (fun a => pi a) with pi.
+      rewrite S. eapply Rle_trans; [|exact Hr]. right. f_equal. ring. }
     assert (B4 : Rabs (total (fun j => p j * (w j - W j)) keys) <= total (fun j => P_plus j * N0 j) keys).
     { eapply Rle_trans; [apply total_abs|]. apply total_below. intros j I. destruct (weights_near K j I) as (P0 & B). apply between in B.
       rewrite Rabs_mult, (Rabs_pos_eq (p j)) by easy. unfold P_plus. apply Rmult_le_compat; auto using Rabs_pos; [lra|apply (dP_near K j I)]. }

@@ -1,7 +1,7 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse
   merged_sizes rounding formula_parts.
-From Attest Require backward_weights backward_sums.
+From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
 Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
@@ -83,3 +83,22 @@ Print Assumptions backward_sums.B6_before_product.
 Print Assumptions backward_sums.B8_dS.
 Print Assumptions backward_sums.B10_dQ.
 Print Assumptions backward_sums.B10_common_factor.
+Print Assumptions backward_saved.B2_weight.
+Print Assumptions backward_saved.B2_row_sum.
+Print Assumptions backward_products.dot_product.
+Print Assumptions backward_products.B3_dropped.
+Print Assumptions backward_products.B3_stored.
+Print Assumptions backward_products.B5_eps_w.
+Print Assumptions backward_products.B6_first.
+Print Assumptions backward_softcap.B7_tanh.
+Print Assumptions backward_softcap.B7_t.
+Print Assumptions backward_softcap.B7_slope.
+Print Assumptions backward_dQ.B8_nu.
+Print Assumptions backward_gradients.B9_dV.
+Print Assumptions backward_gradients.terms_lose_U.
+Print Assumptions backward_dQ.B10_a.
+Print Assumptions backward_dQ.B10_c.
+Print Assumptions backward_gradients.B11_dK.
+Print Assumptions backward_gradients.B12_heads.
+Print Assumptions backward_gradients.B13_sum.
+Print Assumptions backward_gradients.B13_stored.
