@@ -135,7 +135,7 @@ Proof.
   assert ((1 + u_dps) * (N1 + g * Rabs D_hat) <= (1 + u_dps) * (N1 + g * (Rabs Delta + e_Delta))) by (apply Rmult_le_compat_l; lra).
   unfold N_first. lra.
 Qed.
-(* The text has gamma(|Delta| + e_Delta) without 1 + u_dps: W = 0, Delta = Delta^ = 1, and quarters for gamma and u_dps pass it. *)
+(* Without 1 + u_dps beside gamma(|Delta| + e_Delta) it is false: W = 0, Delta = Delta^ = 1, and quarters for gamma and u_dps pass it. *)
 Example two_roundings_multiply : let z := - (1) * (1 + / 4) in let stored := z * (1 + / 4) in
   / 4 * 1 + / 4 * 1 < Rabs (stored - (0 - 1)).
 Proof. simpl. rewrite Rabs_left; lra. Qed.

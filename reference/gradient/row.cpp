@@ -111,7 +111,7 @@ void errors_before_product(gradient_terms const& terms, gradient_row& row) {
     double const N0 = key.N0;
     double beside = 0;
     if (model.delta_first) {
-      beside += product(terms.gamma_dp, delta);
+      beside += (1 + model.u_dps) * product(terms.gamma_dp, delta);
       if (model.u_dps > 0) beside += model.u_dps * (key.y.size() + row.e_delta + N0) + model.omega_dps;
     }
     if (model.k_e > 0) beside += product(terms.gamma_e, key.product.size() + N0 + delta);

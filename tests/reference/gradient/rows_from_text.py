@@ -241,7 +241,8 @@ class row:
             y, pi, g = self.z_y[j], self.z_pi[j], self.z_slope[j]
             N = self.N0[j]
             if m["delta_first"]:
-                N += times(g_dp, d) + (m["u_dps"] * (y + self.e + self.N0[j]) + m["omega_dps"] if m["u_dps"] > 0 else 0)
+                N += (1 + m["u_dps"]) * times(g_dp, d)
+                N += m["u_dps"] * (y + self.e + self.N0[j]) + m["omega_dps"] if m["u_dps"] > 0 else 0
             if m["k_e"] > 0:
                 N += times(gw(m["k_e"], u), self.z_W[j] + self.N0[j] + d)
             self.N[j], self.kap[j] = N, ZERO
