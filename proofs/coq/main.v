@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -68,6 +68,11 @@ Print Assumptions clause_H_lse.
 Print Assumptions corollary_L_lse.
 Print Assumptions corollary_L_result.
 Print Assumptions corollary_W_lse.
+Print Assumptions factors_sum_to_1.
+Print Assumptions undivided_sums.
+Print Assumptions undivided_weight.
+Print Assumptions theorem_O_undivided.
+Print Assumptions corollary_L_undivided.
 Print Assumptions one_sigmoid.
 Print Assumptions mixed_by_sigmoid.
 Print Assumptions lemma_8_merges.

@@ -45,6 +45,70 @@ Proof.
     apply Rmult_le_compat; auto using Rabs_pos.
 Qed.
 
+(* O of one merge: averages times factors, in any tree. Go and ao are what the states before have, Gn of the sum of the factors. *)
+Lemma one_merge_O m (inputs : list input) s tO O h Go ao F lF Gn lam : 0 <= u m -> 0 <= omega m -> 1 <= F -> 0 <= lF -> 0 <= Go -> 0 <= ao ->
+  (forall i, In i inputs -> 0 <= factor_of i /\ 0 < l_hat (from i) /\ (forall e, In e (seen (from i)) -> 0 <= weight e)) ->
+  (forall i, In i inputs -> Rabs (O_hat (from i) - sum_Wv (from i)) <= (Go - 1) * sum_abs (from i) + ao * sum_W (from i)) ->
+  (forall i, In i inputs -> exists t b, Rabs t <= F - 1 /\ Rabs b <= lF /\ divided i = O_hat (from i) / l_hat (from i) * (1 + t) + b) ->
+  let q := fun i => factor_of i / l_hat (from i) in
+  sum_W s = total (fun i => q i * sum_W (from i)) inputs -> sum_Wv s = total (fun i => q i * sum_Wv (from i)) inputs ->
+  sum_abs s = total (fun i => q i * sum_abs (from i)) inputs -> total factor_of inputs <= Gn * sum_W s ->
+  joins (map (fun i => Product (factor_of i) (divided i)) inputs) tO -> computed m tO O -> (height tO <= h)%nat -> losses m 1 tO <= lam * sum_W s ->
+  let Q := (1 + u m) ^ (h + 1) in
+  Rabs (O - sum_Wv s) <= (Q * F * Go - 1) * sum_abs s + (Q * F * ao + Q * (lF * Gn) + lam) * sum_W s.
+Proof.
+  intros Hu Hw F1 HF GO A0 Pos IH Div q SW SV SA csW J2 C2 Hh L2 Q. set (W := sum_W s) in *. set (A := sum_abs s) in *. set (cs := total factor_of inputs) in *.
+  assert (P1 : forall k, 1 <= (1 + u m) ^ k) by (intros; now apply pow_at_least_1). assert (Q1 : 1 <= Q) by apply P1.
+  assert (q0 : forall i, In i inputs -> 0 <= q i).
+  { intros i Ii. destruct (Pos i Ii) as (c0 & L0 & _). unfold q, Rdiv. apply Rmult_le_pos; [easy|]. left. now apply Rinv_0_lt_compat. }
+  assert (W0 : forall i, In i inputs -> 0 <= sum_W (from i) /\ 0 <= sum_abs (from i) /\ Rabs (sum_Wv (from i)) <= sum_abs (from i)).
+  { intros i Ii. destruct (Pos i Ii) as (_ & _ & Wp). unfold sum_W, sum_abs, sum_Wv. split; [now apply total_pos|split].
+    - apply total_pos. intros e I. apply Rmult_le_pos; auto using Rabs_pos.
+    - eapply Rle_trans; [apply total_abs|]. apply total_below. intros e I. rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by auto. lra. }
+  set (O_of := fun i => q i * (Go * sum_abs (from i) + ao * sum_W (from i))).
+  (* one part: its average times its factor *)
+  assert (Each : forall i, In i inputs -> Rabs (factor_of i * divided i) <= F * O_of i + lF * factor_of i /\
+    Rabs (factor_of i * divided i - q i * sum_Wv (from i)) <= F * O_of i - q i * sum_abs (from i) + lF * factor_of i).
+  { intros i Ii. destruct (Div i Ii) as (t & b & Ht & Hb & ->). destruct (Pos i Ii) as (c0 & Lp & _). specialize (IH i Ii) as B.
+    destruct (W0 i Ii) as (Wi & Ai & Vi). specialize (q0 i Ii).
+    assert (Oi : Rabs (O_hat (from i)) <= Go * sum_abs (from i) + ao * sum_W (from i)).
+    { replace (O_hat (from i)) with ((O_hat (from i) - sum_Wv (from i)) + sum_Wv (from i)) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra. }
+    assert (Ox : q i * Rabs (O_hat (from i)) <= O_of i) by (now apply Rmult_le_compat_l).
+    assert (T1 : Rabs (1 + t) <= F) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; lra).
+    assert (Cb : Rabs (factor_of i * b) <= lF * factor_of i) by (rewrite Rabs_mult, (Rabs_pos_eq (factor_of i)), Rmult_comm by easy; now apply Rmult_le_compat_r).
+    assert (Eq : factor_of i * (O_hat (from i) / l_hat (from i) * (1 + t) + b) = q i * O_hat (from i) * (1 + t) + factor_of i * b) by (unfold q; field; lra).
+    rewrite Eq. split.
+    - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. rewrite !Rabs_mult, (Rabs_pos_eq (q i)), Rmult_comm by easy.
+      apply Rmult_le_compat; auto using Rabs_pos. apply Rmult_le_pos; auto using Rabs_pos.
+    - replace (q i * O_hat (from i) * (1 + t) + factor_of i * b - q i * sum_Wv (from i))
+        with (q i * (O_hat (from i) - sum_Wv (from i)) + q i * O_hat (from i) * t + factor_of i * b) by ring.
+      eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. eapply Rle_trans; [apply Rabs_triang|].
+      rewrite !Rabs_mult, (Rabs_pos_eq (q i)) by easy.
+      assert (q i * Rabs (O_hat (from i) - sum_Wv (from i)) <= q i * ((Go - 1) * sum_abs (from i) + ao * sum_W (from i))) by now apply Rmult_le_compat_l.
+      assert (q i * Rabs (O_hat (from i)) * Rabs t <= O_of i * (F - 1)).
+      { apply Rmult_le_compat; auto using Rabs_pos. apply Rmult_le_pos; auto using Rabs_pos. }
+      unfold O_of in *. lra. }
+  assert (SO : total O_of inputs = Go * A + ao * W).
+  { unfold O_of. rewrite SW, SA, <- !total_times, <- total_plus. apply total_same. intros. ring. }
+  assert (D1 : Rabs (O - total (fun i => factor_of i * divided i) inputs) <= (Q - 1) * (F * (Go * A + ao * W) + lF * cs) + lam * W).
+  { pose proof (few_terms m (map (fun i => Leaf (factor_of i) (divided i) 1) inputs) _ tO O Hu Hw (flat_leaves_O inputs) J2 (products_below inputs) C2) as B.
+    rewrite !total_map in B. unfold size in B; simpl in B. eapply Rle_trans; [exact B|]. apply Rplus_le_compat; [|lra].
+    rewrite <- SO. unfold cs. rewrite <- !total_times, <- total_plus, <- total_times. apply total_below. intros i Ii. destruct (Each i Ii) as (E1 & _).
+    rewrite Rmult_comm. apply Rmult_le_compat; auto using Rabs_pos.
+    - specialize (P1 (height tO + 1)%nat). lra.
+    - apply Rplus_le_compat_r. apply Rle_pow; [lra|lia]. }
+  assert (D2 : Rabs (total (fun i => factor_of i * divided i) inputs - sum_Wv s) <= F * (Go * A + ao * W) - A + lF * cs).
+  { rewrite SV. replace (total (fun i => factor_of i * divided i) inputs - total (fun i => q i * sum_Wv (from i)) inputs)
+      with (total (fun i => factor_of i * divided i - q i * sum_Wv (from i)) inputs).
+    - eapply Rle_trans; [apply total_abs|]. apply Rle_trans with (total (fun i => F * O_of i + -1 * (q i * sum_abs (from i)) + lF * factor_of i) inputs).
+      + apply total_below. intros i Ii. destruct (Each i Ii). lra.
+      + rewrite !total_plus, !total_times, SO. change (fun i => O_of i) with O_of. rewrite SA. change (fun a => factor_of a) with factor_of. fold cs. lra.
+    - rewrite (total_same _ (fun i => factor_of i * divided i + -1 * (q i * sum_Wv (from i)))) by (intros; ring). rewrite total_plus, total_times. ring. }
+  replace (O - sum_Wv s) with ((O - total (fun i => factor_of i * divided i) inputs) + (total (fun i => factor_of i * divided i) inputs - sum_Wv s)) by ring.
+  eapply Rle_trans; [apply Rabs_triang|]. assert (lF * cs <= lF * (Gn * W)) by now apply Rmult_le_compat_l.
+  assert (Q * (lF * cs) <= Q * (lF * (Gn * W))) by (apply Rmult_le_compat_l; lra). lra.
+Qed.
+
 Section Merged_sums.
 Context (m : model) (g : lse_model) (r : limits) (G_l G_O a_0 lambda : R) (N : nat).
 
@@ -121,47 +185,18 @@ Proof.
         assert (1 * lambda <= H1 * (1 + u m) ^ a * lambda) by (apply Rmult_le_compat_r; lra). lra. }
       assert ((H1 * Gn + lambda - 1) * W <= (grown_l (S n) (h + a) - 1) * W) by (apply Rmult_le_compat_r; lra). lra.
     + set (F := growth_F m g) in *. set (Q := (1 + u m) ^ (h + 1)). assert (Q1 : 1 <= Q) by apply P1.
-      set (O_of := fun i => q i * (Go * sum_abs (from i) + ao * sum_W (from i))).
-      (* one part: its average times its factor *)
-      assert (Each : forall i, In i inputs -> Rabs (factor_of i * divided i) <= F * O_of i + lost_F g * factor_of i /\
-        Rabs (factor_of i * divided i - q i * sum_Wv (from i)) <= F * O_of i - q i * sum_abs (from i) + lost_F g * factor_of i).
-      { intros i Ii. destruct (He i Ii) as (_ & _ & _ & (o & Dv & St)). destruct (divided_and_stored m g _ _ _ _ Hu Hs Dv St) as (t & b & Ht & Hb & ->). destruct (Sk' i Ii) as (Lp & _). destruct (IH i Ii HN') as (_ & B).
-        destruct (W0 i Ii) as (Wi & Ai & Vi). specialize (q0 i Ii). specialize (c0 i Ii).
-        assert (Oi : Rabs (O_hat (from i)) <= Go * sum_abs (from i) + ao * sum_W (from i)).
-        { replace (O_hat (from i)) with ((O_hat (from i) - sum_Wv (from i)) + sum_Wv (from i)) by ring. eapply Rle_trans; [apply Rabs_triang|]. lra. }
-        assert (Ox : q i * Rabs (O_hat (from i)) <= O_of i) by (now apply Rmult_le_compat_l).
-        assert (T1 : Rabs (1 + t) <= F) by (eapply Rle_trans; [apply Rabs_triang|]; rewrite Rabs_R1; fold F in Ht; lra).
-        assert (Cb : Rabs (factor_of i * b) <= lost_F g * factor_of i) by (rewrite Rabs_mult, (Rabs_pos_eq (factor_of i)), Rmult_comm by easy; now apply Rmult_le_compat_r).
-        assert (Eq : factor_of i * (O_hat (from i) / l_hat (from i) * (1 + t) + b) = q i * O_hat (from i) * (1 + t) + factor_of i * b) by (unfold q; field; lra).
-        rewrite Eq. split.
-        - eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. rewrite !Rabs_mult, (Rabs_pos_eq (q i)), Rmult_comm by easy.
-          apply Rmult_le_compat; auto using Rabs_pos. apply Rmult_le_pos; auto using Rabs_pos.
-        - replace (q i * O_hat (from i) * (1 + t) + factor_of i * b - q i * sum_Wv (from i))
-            with (q i * (O_hat (from i) - sum_Wv (from i)) + q i * O_hat (from i) * t + factor_of i * b) by ring.
-          eapply Rle_trans; [apply Rabs_triang|]. apply Rplus_le_compat; [|easy]. eapply Rle_trans; [apply Rabs_triang|].
-          rewrite !Rabs_mult, (Rabs_pos_eq (q i)) by easy.
-          assert (q i * Rabs (O_hat (from i) - sum_Wv (from i)) <= q i * ((Go - 1) * sum_abs (from i) + ao * sum_W (from i))) by now apply Rmult_le_compat_l.
-          assert (q i * Rabs (O_hat (from i)) * Rabs t <= O_of i * (F - 1)).
-          { apply Rmult_le_compat; auto using Rabs_pos. apply Rmult_le_pos; auto using Rabs_pos. }
-          unfold O_of in *. lra. }
-      assert (SO : total O_of inputs = Go * A + ao * W).
-      { unfold O_of. rewrite SW, SA, <- !total_times, <- total_plus. apply total_same. intros. ring. }
-      assert (D1 : Rabs (O - total (fun i => factor_of i * divided i) inputs) <= (Q - 1) * (F * (Go * A + ao * W) + lost_F g * cs) + lambda * W).
-      { pose proof (few_terms m (map (fun i => Leaf (factor_of i) (divided i) 1) inputs) _ tO O Hu Hw (flat_leaves_O inputs) J2 (products_below inputs) C2) as B.
-        rewrite !total_map in B. unfold size in B; simpl in B. eapply Rle_trans; [exact B|]. apply Rplus_le_compat; [|lra].
-        rewrite <- SO. unfold cs. rewrite <- !total_times, <- total_plus, <- total_times. apply total_below. intros i Ii. destruct (Each i Ii) as (E1 & _).
-        rewrite Rmult_comm. apply Rmult_le_compat; auto using Rabs_pos.
-        - specialize (P1 (height tO + 1)%nat). lra.
-        - apply Rplus_le_compat_r, Le. unfold h. lia. }
-      assert (D2 : Rabs (total (fun i => factor_of i * divided i) inputs - sum_Wv s) <= F * (Go * A + ao * W) - A + lost_F g * cs).
-      { rewrite SV. replace (total (fun i => factor_of i * divided i) inputs - total (fun i => q i * sum_Wv (from i)) inputs)
-          with (total (fun i => factor_of i * divided i - q i * sum_Wv (from i)) inputs).
-        - eapply Rle_trans; [apply total_abs|]. apply Rle_trans with (total (fun i => F * O_of i + -1 * (q i * sum_abs (from i)) + lost_F g * factor_of i) inputs).
-          + apply total_below. intros i Ii. destruct (Each i Ii). lra.
-          + rewrite !total_plus, !total_times, SO. change (fun i => O_of i) with O_of. rewrite SA. change (fun a => factor_of a) with factor_of. fold cs. lra.
-        - rewrite (total_same _ (fun i => factor_of i * divided i + -1 * (q i * sum_Wv (from i)))) by (intros; ring). rewrite total_plus, total_times. ring. }
-      simpl (O_hat s). replace (O - sum_Wv s) with ((O - total (fun i => factor_of i * divided i) inputs) + (total (fun i => factor_of i * divided i) inputs - sum_Wv s)) by ring.
-      eapply Rle_trans; [apply Rabs_triang|].
+      assert (ao0 : 0 <= ao).
+      { unfold ao, lost_O. fold F. assert (0 <= INR N * lambda) by (apply Rmult_le_pos; auto using pos_INR). pose proof (pos_INR n).
+        assert (0 <= lost_F g * (G_l + INR N * lambda)) by (apply Rmult_le_pos; lra). specialize (P1 (a + n)%nat). specialize (FP n).
+        apply Rmult_le_pos; [apply Rmult_le_pos; lra|]. assert (0 <= INR n * (lost_F g * (G_l + INR N * lambda) + lambda)) by (apply Rmult_le_pos; lra). lra. }
+      assert (Go0 : 0 <= Go).
+      { unfold Go, grown_O. fold F. specialize (P1 (a + n)%nat). specialize (FP n). apply Rmult_le_pos; [apply Rmult_le_pos|]; lra. }
+      pose proof (one_merge_O m inputs s tO O h Go ao F (lost_F g) Gn lambda Hu Hw F1 HF Go0 ao0) as OM. fold q W A in OM.
+      assert (OM' : Rabs (O - sum_Wv s) <= (Q * F * Go - 1) * A + (Q * F * ao + Q * (lost_F g * Gn) + lambda) * W).
+      { apply OM; auto; try (unfold h; lia); try lra.
+        - intros i Ii. apply (IH i Ii HN').
+        - intros i Ii. destruct (He i Ii) as (_ & _ & _ & (o & Dv & St)). exact (divided_and_stored m g _ _ _ _ Hu Hs Dv St). }
+      simpl (O_hat s). eapply Rle_trans; [exact OM'|].
       assert (EG : grown_O (S n) (h + a) = Q * F * Go).
       { unfold grown_O, Go, grown_O, Q. fold F. replace (h + a + S n)%nat with ((h + 1) + (a + n))%nat by lia. rewrite (pow_add _ (h + 1)). simpl (F ^ S n). ring. }
       set (P := (1 + u m) ^ (a + n) * F ^ n). set (beta := lost_F g * (G_l + INR N * lambda) + lambda).
@@ -181,8 +216,6 @@ Proof.
         assert (1 * lambda <= Q * F * P * lambda).
         { apply Rmult_le_compat_r; [easy|]. rewrite <- (Rmult_1_r 1). apply Rmult_le_compat; lra. } lra. }
       rewrite EG, EL. destruct A00 as (W00 & A00).
-      assert (lost_F g * cs <= lost_F g * (Gn * W)) by now apply Rmult_le_compat_l.
-      assert (Q * (lost_F g * cs) <= Q * (lost_F g * (Gn * W))) by (apply Rmult_le_compat_l; lra).
       assert ((Q * (lost_F g * Gn) + lambda) * W <= Q * F * P * beta * W) by now apply Rmult_le_compat_r.
       lra.
   - destruct (IH ltac:(lia)) as (B1 & B2). destruct (states_weigh K s (state_is_known _ _ _ _ _ _ Hm)) as (_ & Wp & _).
