@@ -1,5 +1,5 @@
 (* What the theorems rest on: the test `coq` reads it. *)
-From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided
+From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -20,6 +20,10 @@ Print Assumptions kept_is_Lambda.
 Print Assumptions lemma_5b.
 Print Assumptions lemma_5c.
 Print Assumptions lemma_6_path_by_path.
+Print Assumptions rescales_counted.
+Print Assumptions rescales_of_blocks.
+Print Assumptions lost_in_O.
+Print Assumptions lost_in_O_rounded.
 Print Assumptions lemma_7_T.
 Print Assumptions lemma_7_D.
 Print Assumptions bound_of_sums.
