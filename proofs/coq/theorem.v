@@ -201,7 +201,7 @@ Proof.
   - intros e I. pose proof (key_of_entry _ _ _ _ H I) as Ik. pose proof (what_far_keys_weigh K e I) as Fw.
     destruct (lemma_3_far m h p e M (exact (of e)) (E (of e)) (X (of e)) (Y (of e)) s (model_tinies K) H I) as [F|(a & n & Wa & Pa & Z & B & N0)];
       try apply K; auto; try apply (sizes_known K); auto.
-    right. exists a, n. repeat split; auto. eapply Rle_trans; [exact B|exact Fw].
+    right. left. exists a, n. repeat split; auto. eapply Rle_trans; [exact B|exact Fw].
 Qed.
 
 Theorem theorem_O o th beta : run m h p -> row_known -> computed m (sum_l p) l -> computed m (sum_O p) O -> Gamma_L < 1 ->

@@ -42,8 +42,8 @@ Proof.
     pose proof (Rmin_l (far m) (x0 m)). pose proof (Rmin_r (far m) (x0 m)).
     destruct (L e I) as [(_ & B)|(w & q & Ww & Pw & _ & _ & Z)]; [lra|]. rewrite Z in Ww by lra.
     pose proof (total_holds weight (seen s) e Nn I). unfold sum_W. lra. }
-  apply (near_weights (seen s) weight (fun e => exact (of e) - top s) z reaches (far m) (x0 m) (far_share * sum_W s) (sum_W s)); auto; [apply R|].
-  unfold sum_W in *. lra.
+  apply (near_weights (seen s) weight (fun e => exact (of e) - top s) z reaches (far m) (x0 m) (far_share * sum_W s) (sum_W s)); auto; [apply R|unfold sum_W in *; lra|].
+  intros e I. destruct (L e I); auto.
 Qed.
 
 Lemma grown_O_at_least_1 : sums_known m g r G_l G_O a_0 lambda -> 0 <= grown_O m g G_O n a - 1.

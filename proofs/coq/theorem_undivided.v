@@ -112,7 +112,7 @@ Proof.
   destruct (un_F _ _ _ _ _ _ _ _ _ _ _ _ _ _ K) as (R1 & F1 & _). destruct (sum_off_grows R_0 F n n R1 F1 (Nat.le_refl n)) as (Rn & _).
   assert (Sp : 0 < sum_W s) by nra.
   apply near_weights; auto; [lra|apply (near_some R)|unfold sum_W in *; lra|].
-  intros e I. right. destruct (near_arguments R e I) as (HX & HR). pose proof (near_scores R e I) as HE. unfold reaches, reach in HR.
+  intros e I. right. left. destruct (near_arguments R e I) as (HX & HR). pose proof (near_scores R e I) as HE. unfold reaches, reach in HR.
   assert ((1 + gamma_x m) * sizes (path e) <= (1 + gamma_x m) * X (of e)) by (apply Rmult_le_compat_l; lra).
   assert (gamma_x m * sizes (path e) <= gamma_x m * X (of e)) by (apply Rmult_le_compat_l; lra).
   destruct (undivided_weight m g r most_off a_most xi R_0 F G_O a_0 lambda K_x S H n a s e (Y (of e)) K Hs Ha I (near_references R e I)) as (Np & P & Dw); [lra|].
