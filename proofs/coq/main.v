@@ -83,6 +83,7 @@ Print Assumptions factors_sum_to_1.
 Print Assumptions undivided_sums.
 Print Assumptions undivided_weight.
 Print Assumptions theorem_O_undivided.
+Print Assumptions clause_H_undivided.
 Print Assumptions corollary_L_undivided.
 Print Assumptions one_sigmoid.
 Print Assumptions mixed_by_sigmoid.

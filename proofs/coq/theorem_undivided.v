@@ -1,6 +1,6 @@
 (* The theorem for O and the LSE where parts are merged without a final division, over every tree of such merges. No key is far or
    flushed; a part's factor may be cut. *)
-From Attest Require Export undivided_weights near_weights.
+From Attest Require Export clause_h undivided_weights near_weights.
 
 Section Theorem_undivided.
 Context (m : model) (g : lse_model) (r : limits) (most_off : R) (a_most N : nat) (xi : key -> R).
@@ -129,18 +129,25 @@ Proof.
   rewrite (One Ip) in *. fold (off n) in *. split; [easy|]. split; [|lra]. apply Rmult_le_reg_l with (off n); [lra|]. rewrite Rinv_r by lra. lra.
 Qed.
 
+Lemma sum_beside_1 : known -> tree n a s -> (a <= a_most)%nat -> is_part s = false -> Rabs (1 - sum_W s) <= Gamma_L * sum_W s.
+Proof.
+  intros K Hs Ha Ip. destruct (undivided_sum_near K Hs Ha Ip) as (O1 & S1 & S2). unfold Gamma_L.
+  assert (Q : off n * / off n <= off n * sum_W s) by (apply Rmult_le_compat_l; lra). rewrite Rinv_r in Q by lra. apply abs_below. nra.
+Qed.
+Lemma grown_at_least_1 : known -> 0 <= grown_undivided n a - 1.
+Proof.
+  intros K. destruct (un_losses _ _ _ _ _ _ _ _ _ _ _ _ _ _ K) as (_ & _ & US & _ & _ & GO & _). pose proof (some_u m (un_sane _ _ _ _ _ _ _ _ _ _ _ _ _ _ K)) as Hu.
+  pose proof (pow_at_least_1 (a + n) (u m) Hu). pose proof (pow_at_least_1 (k_F g) (u m) Hu). assert (F1 : 1 <= growth_F m g) by (unfold growth_F; nra).
+  pose proof (pow_R1_Rle (growth_F m g) n F1). unfold grown_undivided. assert (1 * 1 <= (1 + u m) ^ (a + n) * growth_F m g ^ n) by (apply Rmult_le_compat; lra). nra.
+Qed.
+
 Theorem theorem_O_undivided : known -> tree n a s -> (a <= a_most)%nat -> (n <= N)%nat -> keys_near -> is_part s = false -> Gamma_L < 1 ->
   Rabs (O_hat s - average v) <= B.
 Proof.
   intros K Hs Ha Hn R Ip G1. pose proof (undivided_weights_known K Hs Ha R) as Wk. destruct (undivided_sum_near K Hs Ha Ip) as (O1 & S1 & S2).
   pose proof (undivided_O n a s K Hs Ha Hn) as DO. pose proof (sum_positive _ _ _ _ _ _ _ _ Wk) as Sp. fold (sum_W s) in Sp.
-  assert (Dl : Rabs (1 - sum_W s) <= Gamma_L * sum_W s).
-  { unfold Gamma_L. assert (off n * / off n <= off n * sum_W s) by (apply Rmult_le_compat_l; lra). rewrite Rinv_r in H0 by lra. apply abs_below. nra. }
+  pose proof (sum_beside_1 K Hs Ha Ip) as Dl. pose proof (grown_at_least_1 K) as GO1.
   assert (Zero : Rabs 0 <= 0) by (rewrite Rabs_R0; lra).
-  assert (GO1 : 0 <= grown_undivided n a - 1).
-  { destruct (un_losses _ _ _ _ _ _ _ _ _ _ _ _ _ _ K) as (_ & _ & US & _ & _ & GO & _). pose proof (some_u m (un_sane _ _ _ _ _ _ _ _ _ _ _ _ _ _ K)) as Hu.
-    pose proof (pow_at_least_1 (a + n) (u m) Hu). pose proof (pow_at_least_1 (k_F g) (u m) Hu). assert (F1 : 1 <= growth_F m g) by (unfold growth_F; nra).
-    pose proof (pow_R1_Rle (growth_F m g) n F1). unfold grown_undivided. assert (1 * 1 <= (1 + u m) ^ (a + n) * growth_F m g ^ n) by (apply Rmult_le_compat; lra). nra. }
   pose proof (bound_of_weights (seen s) weight of_exact T zeta counted D (sum_W s) Wk v 1 (O_hat s) 0 0 Gamma_L Phi 0 0 Dl) as BW.
   unfold Rdiv in BW. rewrite Rinv_1, !Rmult_1_r, !Rplus_0_r, !Rmult_1_r, !Rmult_1_l in BW. unfold B, Rdiv. apply BW; auto.
   fold (sum_Wv s) (sum_W s). eapply Rle_trans; [exact DO|]. unfold Phi. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r.
@@ -149,6 +156,24 @@ Proof.
   fold (sum_abs s) (sum_W s) in L7. fold (A (fun e => Rabs (v e))) in L7. fold (average (fun e => Rabs (v e))) in L7.
   apply Rmult_le_reg_r with (/ sum_W s); [now apply Rinv_0_lt_compat|]. rewrite Rmult_assoc, Rinv_r, Rmult_1_r by lra.
   unfold A'. fold (sum_abs s / sum_W s). unfold Rdiv in L7. lra.
+Qed.
+
+(* Clause H: nothing is asked of the scores. *)
+Definition H_undivided size_ := ((grown_undivided n a - 1) * size_ + lost_undivided n a + size_ * Gamma_L) / (1 - Gamma_L).
+Theorem clause_H_undivided low high size_ : known -> tree n a s -> (a <= a_most)%nat -> (n <= N)%nat -> is_part s = false -> Gamma_L < 1 ->
+  (forall e, In e (seen s) -> low <= v e <= high /\ Rabs (v e) <= size_) -> low - H_undivided size_ <= O_hat s <= high + H_undivided size_.
+Proof.
+  intros K Hs Ha Hn Ip G1 V. destruct (undivided_sum_near K Hs Ha Ip) as (O1 & S1 & S2). pose proof (undivided_O n a s K Hs Ha Hn) as DO.
+  destruct (undivided_sums m g r most_off a_most xi R_0 F G_O a_0 lambda K_x S H n a s K Hs Ha) as (_ & Wp & _).
+  assert (IO : 0 < / off n) by (apply Rinv_0_lt_compat; lra). assert (Sp : 0 < sum_W s) by lra. pose proof (grown_at_least_1 K) as GO1.
+  pose proof (hull_of_sums (seen s) weight v 1 (O_hat s) 0 0 low high size_ Gamma_L ((grown_undivided n a - 1) * size_ + lost_undivided n a) 0 0
+    Wp Sp V (sum_beside_1 K Hs Ha Ip)) as B0. rewrite Rabs_R0 in B0. cbv zeta in B0.
+  replace (((1 + 0) * ((grown_undivided n a - 1) * size_ + lost_undivided n a) + size_ * (Gamma_L + 0)) / (1 - Gamma_L) + 0) with (H_undivided size_) in B0
+    by (unfold H_undivided, Rdiv; ring).
+  replace (O_hat s / 1 * (1 + 0) + 0) with (O_hat s) in B0 by field. apply B0; try lra.
+  fold (sum_Wv s) (sum_W s). eapply Rle_trans; [exact DO|]. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r. rewrite Rmult_assoc. apply Rmult_le_compat_l; [easy|].
+  unfold sum_abs, sum_W. rewrite <- total_times. apply total_below. intros e I. destruct (V e I) as (_ & Vs). specialize (Wp e I).
+  rewrite Rmult_comm. now apply Rmult_le_compat_r.
 Qed.
 
 (* Corollary L: the top of a merged state is the LSE that it returns. *)
