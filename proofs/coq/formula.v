@@ -40,7 +40,7 @@ Record model := Model {
   root : N; sunk : N;                                            (* max(1, sqrt|sigma|); Theta/64 *)
   k_qk : nat; k_add : nat; k_x : nat; c_m : nat; k_pre : nat; k_f : nat; splits : nat; most_rescales : nat; height : nat;
   divisions : nat; promote : nat; p_normalised : nat;            (* 0: no, 1: yes, 2: unknown *)
-  k_lse : nat; height_L : nat; lazy_merges : nat;
+  k_lse : nat; height_L : nat; lazy_merges : nat; always_rescaled : nat;    (* N where exp(0) is rounded, else 0 *)
   fold_q : bool; fold_k : bool; bias_first : bool; flushes : bool; p_shared : bool; rank_counts : bool; returned_rounded : bool;
   kept_rescaled : bool; first_pass : bool }.
 Record key := Key { xl : N; xu : N; score : N; product : N; norm : N; bias : N; wl : N; wu : N;
@@ -127,7 +127,7 @@ Definition u_of_p := when (negb (p_shared m)) (u_p m).
 Definition pv := largest (u_pv m) (u m).
 Definition n_share k := least one (whole N n * part_of k / u m).
 Definition M_L_of := total n_share (keys f) - most n_share (keys f).
-Definition lost := whole N (4 * (n + splits m + divisions m))%nat * omega m / Lambda.
+Definition lost := whole N (4 * (n + splits m + divisions m + always_rescaled m))%nat * omega m / Lambda.
 Definition longest := g (height_L m + R_max + s)%nat.
 Definition by_path := total (fun k => part_of k * g (height_L m + R k + s)%nat) (keys f).
 Definition gamma_L_of M_L := least longest (least by_path
@@ -265,6 +265,6 @@ Definition evaluated_lists (ns : list dyadic) (cs : list nat) (bs : list bool) (
     @Key dyadic (z 0) (z 1) (z 2) (z 3) (z 4) (z 5) (z 6) (z 7) nought O nought false nought false nought in
   @evaluated dyadic
     (@Model dyadic (x 0) (x 1) (x 2) (x 3) (x 4) (x 5) (x 6) (x 7) (x 8) (x 9) (x 10) (x 11) (x 12) (x 13) (x 14) (x 15) (x 16) (x 17)
-      (x 18) (x 19) (x 20) (x 21) (x 22) (c 0) (c 1) (c 2) (c 3) (c 4) (c 5) (c 6) (c 7) (c 8) (c 9) (c 10) (c 11) (c 12) (c 13) (c 14)
+      (x 18) (x 19) (x 20) (x 21) (x 22) (c 0) (c 1) (c 2) (c 3) (c 4) (c 5) (c 6) (c 7) (c 8) (c 9) (c 10) (c 11) (c 12) (c 13) (c 14) (c 15)
       (b 0) (b 1) (b 2) (b 3) (b 4) (b 5) (b 6) (b 7) (b 8))
-    (@Facts dyadic (c 15) (y 0) (y 1) (y 2) (y 3) (y 4) (y 5) (y 6) (map key_of ks)) columns.
+    (@Facts dyadic (c 16) (y 0) (y 1) (y 2) (y 3) (y 4) (y 5) (y 6) (map key_of ks)) columns.

@@ -209,7 +209,7 @@ struct known_output {
   R center, size;
 };
 
-/// B*_c = A* + [(1 + Γ_F)(Φ*_c + 4(n + S + ϱ)ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
+/// B*_c = A* + [(1 + Γ_F)(Φ*_c + 4n_ω·ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
 /// output format, with A*  = D⁻¹[(e^{E_end} − 1)|o*_c| + e^{E_end}Σ_j π_jδ_j|v_jc| + |o*_c|ΣP_j] +
 /// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|,
 /// Φ*_c = min{γ^h·A*', γ_k(u_pv)·A*' + (1 + γ^h)²·u_pv·(n − 1)[(A*' + |o*_c| + A*)/2 + γ^h·A*']}, the first alone with
@@ -274,7 +274,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
                   average_error(terms, clauses.farthest_size, far_off.weighted_size, clauses.dominant_size,
                                 clauses.dominated_size, sum_eta, sizes.half_width, ignored);
 
-  // Ω_O = 4(n + S + ϱ)ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
+  // Ω_O = 4n_ω·ω/Λ + [k_pre > 0]·(4/3)ω·Σ_j|v_jc| + ω_p·κ_p·Σ_j|v_jc| (Lemma 6, Underflow).
   R const omega_O = terms.lost_in_sums + terms.lost_beside_values * sizes.sum;
   double const omega_F = 2 * f.omega;  // Ω_F
   R const merging = merged_by_sigmoid(terms, sizes.largest, sizes.sum);

@@ -71,6 +71,10 @@ struct constant_terms : row_scalars {
   constexpr bool always_rescales() const noexcept {
     return model.unchanged_rescale == problem::unchanged_rescale::rounded;
   }
+  /// n_ω = n + S + ϱ, and N more where `unchanged_rescale` is rounded: what may lose ω (section 3, Sums; Lemma 6).
+  constexpr double lossy_products() const noexcept {
+    return n + model.splits + divisions + (always_rescales() ? static_cast<double>(m) : 0);
+  }
   /// Raw merges on one path: merges, and S − 1 where parts are merged raw (Lemma 2).
   constexpr double raw_merges() const noexcept { return larger(by_lse() ? 0 : model.splits - 1, model.merges); }
   /// [τ > 0] of them, beside rank⁺_j (Lemma 2).

@@ -185,7 +185,7 @@ constexpr error_bound log_sum_exp_bound(row_terms const& terms) noexcept {
   return bound;
 }
 
-/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4(n + S + ϱ)ω/Λ + (4/3)(ω_p/Λ + [k_pre >
+/// Clause H: H_c = (1 + Γ_F)(Γ_O + Γ_L + Γ_F)/(1 − Γ_L)·max_j|v_jc| + 4n_ω·ω/Λ + (4/3)(ω_p/Λ + [k_pre >
 /// 0]ω)·n·max_j|v_jc|
 /// + 2ω, then H_c(1 + u_out) + u_out·max_j|v_jc| + ω_out; under lse_normalised Γ_O has 1.01μ(ε + k_x·min(K, X⁺)·u)
 /// more, and merges by a sigmoid add what Lemma 8 says. Ensures   ô_c lies in [min_j v_jc, max_j v_jc] widened by it;

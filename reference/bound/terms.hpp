@@ -70,17 +70,16 @@ constexpr row_terms::row_terms(weight_terms const& weights, Shares const& found)
   // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
   nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
   // Γ_L (Lemma 6): the smallest of γ_{h_L+R+s}, Σ share_j·γ_{h_L+R_j+s}, Σ share_j·γ_{R_j+s} +
-  // (1 + γ_{h_L+R+s})²·u·M_L; + 4(n + S + ϱ)ω/Λ.
+  // (1 + γ_{h_L+R+s})²·u·M_L; + 4n_ω·ω/Λ.
   double const longest = gamma(height_L + R + merges_L, f.u);
   double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
-  double const S = model.splits;
   double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
-                      4 * (n + S + divisions) * f.omega / least_sum * (1 + 0x1p-50);
+                      4 * lossy_products() * f.omega / least_sum * (1 + 0x1p-50);
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
   gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = may_be_judged && gamma_L < 1;  // H4
-  if (by_lse()) {                         // γ_{h_L+R+s} + 4(n + S + ϱ)ω/Λ⁺ of one part
-    double const part = (longest + 4 * (n + S + divisions) * f.omega / least_sum_of_part()) * (1 + 0x1p-50);
+  if (by_lse()) {                         // γ_{h_L+R+s} + 4n_ω·ω/Λ⁺ of one part
+    double const part = (longest + 4 * lossy_products() * f.omega / least_sum_of_part()) * (1 + 0x1p-50);
     gamma_part = model.merge == problem::split_merge::lse_normalised ? compounded(part, gamma_C) : part;
   }
   finish_sums();
@@ -92,7 +91,7 @@ constexpr row_terms::row_terms(weight_terms const& weights, Shares const& found)
 constexpr void row_terms::finish_sums() noexcept {
   problem::working_format const& f = model.format;
   constexpr double up = 1 + 0x1p-50;
-  double const u = f.u, S = model.splits, beside = R + 1 + model.k_pre + merges_O;  // k
+  double const u = f.u, beside = R + 1 + model.k_pre + merges_O;  // k
   auto const promoted = static_cast<double>(model.promote);
   double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
   std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
@@ -111,7 +110,7 @@ constexpr void row_terms::finish_sums() noexcept {
   double const kappa_p = model.p_normalised == problem::normalised_first::no    ? divided
                          : model.p_normalised == problem::normalised_first::yes ? third
                                                                                 : larger(third, divided);
-  lost_in_sums = 4 * (n + S + divisions) * f.omega / least_sum * up;
+  lost_in_sums = 4 * lossy_products() * f.omega / least_sum * up;
   lost_when_divided = model.omega_p * divided * up;
   lost_beside_values = ((model.k_pre > 0 ? third * f.omega : 0) + model.omega_p * kappa_p) * up;
   if (drops)

@@ -24,7 +24,7 @@ LARGE = Fraction(2)**2000
 NUMBERS = ("u omega far x0 u_qk g_b e_c a_t u_s omega_s eps tau u_p omega_p u_pv u_out omega_out eps_log "
            "eps_rescale omega_log omega_w root sunk").split()
 COUNTS = ("k_qk k_add k_x c_m k_pre k_f splits most_rescales height divisions promote p_normalised k_lse height_L "
-          "lazy_merges d").split()
+          "lazy_merges always_rescaled d").split()
 FLAGS = ("fold_q fold_k bias_first flushes p_shared rank_counts returned_rounded kept_rescaled first_pass").split()
 FACTS = "scale_upper softcap query_norm max_upper normaliser_lower lse_upper lse_above_max".split()
 KEY = "x_lower x_upper score_upper product_upper key_norm bias weight_lower weight_upper".split()
@@ -55,7 +55,7 @@ def counts_of(row):
     height_L = -(-N // m["l_height_divisor"]) + m["l_height_base"] if m["l_height_divisor"] else height
     return {"k_qk": m["k_qk_per_d"] * products + m["k_qk_base"], "height": min(n - 1, height),
             "height_L": min(n - 1, height_L), "most_rescales": blocks - 1 + raw,
-            "lazy_merges": raw if m["tau"] else 0,
+            "lazy_merges": raw if m["tau"] else 0, "always_rescaled": N if rounded else 0,
             "divisions": m["k_block"] * (-(-N // m["divided_block"]) - 1),
             "p_normalised": ["no", "yes", "unknown"].index(m["p_normalised"]), "d": row.facts["d"]} | {
                 name: m[name] for name in ("k_add", "k_x", "c_m", "k_pre", "k_f", "splits", "promote", "k_lse")}

@@ -321,10 +321,10 @@ class evaluation:
         by_path = sum((times(key.share, gamma(h_L + key.R + s, u)) for key in self.keys), ZERO)
         by_node = sum((times(key.share, gamma(key.R + s, u)) for key in self.keys), ZERO)
         by_node += times((1 + whole)**2, u, self.M_L)
-        self.lost = self.up(4 * (n + S + self.divisions) * self.omega / self.least_sum)
+        self.lossy = n + S + self.divisions + (self.f["m"] if m["unchanged_rescale"] == "rounded" else 0)   # n_omega
+        self.lost = self.up(4 * self.lossy * self.omega / self.least_sum)
         self.gamma_L = self.up(min(whole, by_path, by_node) + self.lost)
-        promote = m["promote"]
-        if promote:
+        if promote := m["promote"]:
             inside, across = gamma(min(h, promote), self.u_pv), gamma(ceil_quotient(h, promote) + k, u)
             self.gamma_h = inside + across + times(inside, across)
         else:

@@ -101,7 +101,7 @@ def largest_part(e, largest, total):
     """What the result of a part, or a state, is in size at most; `total` is the sum of the |v_jc|."""
     m, wide = e.m, (1 + e.u_p) * (1 + e.gamma_h) * (1 + e.wide) - 1 + times(e.combine, 1 + e.wide)
     least = e.up(2 * max(ONE, (e.g_plus - HALF).exp()) / e.kept)        # 1/Lambda+
-    of_sums = e.n + e.S + e.divisions
+    of_sums = e.lossy
     gamma_L = e.up(gamma(e.h_L + e.R + e.s, e.u) + 4 * of_sums * e.omega * least)
     gamma_L = e.up(gamma_L + e.gamma_C + times(gamma_L, e.gamma_C))
     if gamma_L >= 1:
