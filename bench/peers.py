@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """attest, PyTorch, ONNX Runtime and OpenVINO in turn on the same arrays, through the C interface of libattest_kernel.
 
-    ./attest bench --peers [--seconds S] [--only TEXT] [--out DIR]      installs what it needs in build/peers
+    ./attest bench --peers [--seconds S] [--only TEXT] [--busy] [--out DIR]      installs what it needs in build/peers
     bench/peers.py LIBRARY [the same]                                    with any Python that has numpy
 
 The backward rows need `--backward LIBRARY`, bench/backward_call.cpp as a library; PyTorch alone has them too.
@@ -10,7 +10,8 @@ Runs torch, onnxruntime + onnx and openvino, as far as they are installed. Every
 it is timed. The order is drawn anew for each round, since the threads of some libraries spin for a while after a call,
 and who comes next pays for that. **Warm**: the arrays were read by the call before. **Cold**: four times the last cache
 was read in between. A ratio is the peer's best time over attest's (above 1: attest is ahead); the ratio of the medians
-is in brackets. Writes peers.md, peers.json, and peers.png with matplotlib.
+is in brackets. `--busy` is for processors that others use, too: it runs rows of one thread, and takes processor time in
+the place of time. Writes peers.md, peers.json, and peers.png with matplotlib.
 """
 import argparse
 import ctypes
@@ -183,7 +184,7 @@ def forward_runs(library, shape, peers, arrays):
     return runs
 
 
-def measured(library, backward, shape, peers, seconds, evict):
+def measured(library, backward, shape, peers, seconds, evict, clock):
     """Seconds of each call by name, warm and cold: each once in a round, at least five rounds of either."""
     random = np.random.default_rng(1)
     made = [random.standard_normal((1, h, rows, shape.d), dtype=np.float32)
@@ -200,9 +201,9 @@ def measured(library, backward, shape, peers, seconds, evict):
             for name in random.permutation(list(runs)):
                 if state == "cold":
                     evict()
-                begin = time.perf_counter()
+                begin = clock()
                 runs[name]()
-                times[name].append(time.perf_counter() - begin)
+                times[name].append(clock() - begin)
     return {"shape": shape.name, "wanted": shape.wanted,
             **{state: {name: {"best": min(each), "median": float(np.median(each)), "calls": len(each)}
                        for name, each in times.items()} for state, times in taken.items()}}
@@ -244,6 +245,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=1.0, help="for each shape and library")
     parser.add_argument("--out", default=".", help="folder of peers.md, peers.json and peers.png")
     parser.add_argument("--only", default="", help="shapes whose name contains this")
+    parser.add_argument("--busy", action="store_true", help="processor time, of rows with one thread")
     parser.add_argument("--backward", help="bench/backward_call.cpp as a library, for the backward rows")
     asked = parser.parse_args()
     library = ctypes.CDLL(asked.library)
@@ -253,21 +255,22 @@ def main():
     evict = Eviction(caches[-1] * 1024 if caches else 32 << 20)
     os.makedirs(asked.out, exist_ok=True)
     table = []
+    clock = time.process_time if asked.busy else time.perf_counter
     with open(os.path.join(asked.out, "peers.md"), "w", encoding="utf-8") as file:
         def say(line):
             print(line, flush=True)
             print(line, file=file, flush=True)
         say(f"{datetime.date.today()}, {name}, data caches of {' / '.join(map(str, caches)) or '?'} KiB; "
-            f"{', '.join(peers.values())}\n")
+            f"{', '.join(peers.values())}{'; processor time' if asked.busy else ''}\n")
         say("| shape | attest ms: warm, cold |" + "".join(f" {peer}: warm, cold |" for peer in peers)
             + " over the best: warm, cold | wanted |")
         say("|---|---|" + "---|" * len(peers) + "---|---|")
         for shape in SHAPES:
             if asked.only not in shape.name or (shape.by == "tiles" and not has_amx()) or \
-                    (shape.backward and backward is None):
+                    (shape.backward and backward is None) or (asked.busy and shape.threads > 1):
                 continue
             try:
-                row = measured(library, backward, shape, peers, asked.seconds, evict)
+                row = measured(library, backward, shape, peers, asked.seconds, evict, clock)
             except RuntimeError as why:
                 if not shape.by:
                     raise

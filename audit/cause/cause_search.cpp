@@ -98,22 +98,24 @@ class search {
   }
 
  private:
-  /// Is every wrong answer the answer to a backward pass?
-  bool are_passes() const {
+  /// Is every wrong answer the answer to a backward pass? `among`: in these cases; empty: in all.
+  bool are_passes(std::vector<char> const& among = {}) const {
     auto const is_pass = [](answered_case::judged_call const& each) {
       return each.wrong.empty() || each.call.problem.draft().d_out;
     };
-    auto const has_wrong = [](auto const& answers) { return answers && answers->is_wrong(); };
-    return std::ranges::any_of(answers_, has_wrong) && std::ranges::all_of(answers_, [&](auto const& answers) {
-             return !answers || std::ranges::all_of(answers->calls, is_pass);
-           });
+    bool any = false;
+    for (std::size_t at = 0; at < answers_.size(); ++at) {
+      if (!answers_[at] || (!among.empty() && among[at] == 0)) continue;
+      any |= answers_[at]->is_wrong();
+      if (!std::ranges::all_of(answers_[at]->calls, is_pass)) return false;
+    }
+    return any;
   }
   /// What attention does wrongly everywhere need not be wrong in the forward pass.
   std::string sentence_of(candidate const& of) const {
     bool const any_pass = of.hypothesis && !of.hypothesis->of_gradients && of.kind == hypothesis_kind::problem;
-    return any_pass && are_passes() ? in_backward_pass(of.sentence) : of.sentence;
+    return any_pass && are_passes(of.explains) ? in_backward_pass(of.sentence) : of.sentence;
   }
-
   bool is_late() const { return asked_.late(tried_.empty() ? 1 : share_of_failing); }
 
   void try_case(searched_case const& failing) {

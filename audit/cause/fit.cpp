@@ -61,9 +61,7 @@ fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wron
 void answered_case::add(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                         std::vector<row_index> rows, memory_form const& memory) {
   judgement found = judge_by_law(problem, outputs, claim, rows, thoroughness::verdict);
-  bool const is_pass = problem.draft().d_out.has_value();
-  calls.push_back({is_pass ? answered_call{problem, outputs, claim} : of_rank_4(problem, outputs, claim),
-                   std::move(rows), std::move(found.violations)});
+  calls.push_back({of_rank_4(problem, outputs, claim), std::move(rows), std::move(found.violations)});
   calls.back().call.memory = memory;
 }
 
@@ -94,11 +92,19 @@ fit fit_of(hypothesis const& tried, answered_case const& answers, double* worst)
   bool concerned = false, open = false;
   double largest = 0;
   answered_call const* before = nullptr;
+  auto const is_pass = [](answered_case::judged_call const& each) {
+    return each.call.problem.draft().d_out.has_value();
+  };
+  // Beside wrong gradients, a right O says nothing of a mistake that the backward pass alone may make.
+  bool const in_passes_alone = answers.is_wrong() && std::ranges::all_of(answers.calls, [&](auto const& each) {
+                                 return each.wrong.empty() || is_pass(each);
+                               });
   for (answered_case::judged_call const& each : answers.calls) {
-    if (each.call.problem.draft().d_out) {
+    if (!is_pass(each) && in_passes_alone) continue;
+    if (is_pass(each)) {
       fit const is = fit_of_pass(tried, each.call, each.wrong, largest);
       if (is == fit::refuted) return is;
-      concerned |= is != fit::unconcerned, open |= is == fit::open;
+      concerned |= is != fit::unconcerned, open |= is == fit::open && !each.wrong.empty();
       continue;
     }
     if (tried.of_gradients) {

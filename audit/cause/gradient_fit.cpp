@@ -6,6 +6,7 @@
 #include "audit/cause/hypotheses/passes.hpp"
 #include "audit/cause/near_gradient.hpp"
 #include "audit/judge/by_law.hpp"
+#include "audit/judge/unmasked_rows.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/gradient_form.hpp"
 
@@ -43,9 +44,22 @@ bool has_hidden_nan(owned_problem const& problem) {
   return !all_of(problem.draft().k, is_finite) || !all_of(problem.draft().v, is_finite);
 }
 
+/// Under the convention empty_row: unmasked. Other conventions say nothing of gradients.
+std::vector<answered_call> passes_under(hypothesis const& convention, answered_call const& call) {
+  auto const supposed = convention.suppose(call, nullptr);
+  if (supposed.size() != 1) return {};
+  contract const& claim = supposed.front().claim;
+  constexpr auto unmasked = conventions::row::unmasked;
+  if (claim.conventions.empty_row != unmasked || call.claim.conventions.empty_row == unmasked) return {};
+  auto pass = with_empty_rows_unmasked(call.problem, call.outputs);
+  if (!pass) return {};
+  return {{std::move(pass->problem), std::move(pass->outputs), claim}};
+}
+
 }  // namespace
 
 std::vector<answered_call> supposed_passes(hypothesis const& tried, answered_call const& call) {
+  if (tried.kind == hypothesis_kind::convention) return passes_under(tried, call);
   if (tried.of_gradients) return tried.suppose(call, nullptr);
   if (tried.kind != hypothesis_kind::problem || tried.fits_answers) return {};
   return pass_of(tried.suppose, all_gradients, call);
@@ -53,6 +67,8 @@ std::vector<answered_call> supposed_passes(hypothesis const& tried, answered_cal
 
 fit fit_of_pass(hypothesis const& tried, answered_call const& call, std::span<violation const> wrong, double& worst) {
   if (!can_be_supposed(call.problem)) return wrong.empty() ? fit::unconcerned : fit::open;
+  // A kernel may follow a convention in the forward pass alone.
+  if (wrong.empty() && tried.kind == hypothesis_kind::convention) return fit::unconcerned;
   auto const supposed = supposed_passes(tried, call);
   if (supposed.empty()) return wrong.empty() ? fit::unconcerned : fit::refuted;
   for (violation const& each : wrong)

@@ -13,14 +13,17 @@ std::string in_backward_pass(std::string const& sentence) { return "in the backw
 std::string gradient_mistake(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                              violation const& wrong) {
   auto const kind = problem::output_named(wrong.output);
-  if (!kind || !outputs.of(*kind) || !can_be_supposed(problem)) return "";
-  answered_call call{problem, {}, claim};
+  if (!kind || !outputs.of(*kind)) return "";
+  owned_problem handed = problem;
   if (outputs.o && outputs.lse) {
     problem_draft draft = problem.draft();
     draft.handed_o = outputs.o, draft.handed_lse = outputs.lse;
-    call.problem = owned_problem::of_valid(std::move(draft));
+    handed = owned_problem::of_valid(std::move(draft));
   }
-  call.outputs.of(*kind) = outputs.of(*kind);
+  owned_outputs gradient;
+  gradient.of(*kind) = outputs.of(*kind);
+  answered_call const call = of_rank_4(handed, gradient, claim);
+  if (!can_be_supposed(call.problem)) return "";
   for (bool const of_gradients : {true, false})
     for (hypothesis const& tried : hypotheses()) {
       if (tried.kind != hypothesis_kind::problem || tried.of_gradients != of_gradients) continue;

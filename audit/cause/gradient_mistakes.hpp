@@ -14,7 +14,7 @@ namespace attest::audit {
 std::string in_backward_pass(std::string const& sentence);
 
 /// The sentence of a hypothesis that explains a wrong gradient: every element of it is within its bound if the kernel
-/// makes this mistake. Of several the first is named. Empty if none does, or if the problem is large, packed or paged.
+/// makes this mistake. Of several the first is named. Empty if none does, or if the problem is large.
 /// Requires  `wrong` is an element of a gradient of these outputs that judge_gradients refutes
 /// Cost      judge_gradients of a small problem for each mistake that can be made there
 std::string gradient_mistake(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,

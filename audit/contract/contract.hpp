@@ -24,7 +24,7 @@ struct conventions {
     zero,
     nan,
     mean,
-    unmasked,               ///< O, LSE and weights as if every key were visible
+    unmasked,               ///< O, weights and gradients as if every key were visible; the LSE, too, or empty_lse
     nan_unless_no_keys      ///< NaN if all keys are hidden, 0 if the entry has none (m_e = 0)
   } empty_row = row::zero;  ///< O of a query without a visible key
   enum class log {

@@ -151,10 +151,10 @@ class asking {
     contract const claim = contract_under(*options_.claim, made->problem);
     if (!made->problem.draft().d_out)
       return audit::concerns(tried, of_rank_4(made->problem, zero_outputs(made->problem), claim));
-    answered_call pass{made->problem, {}, claim};
+    owned_outputs gradients;
     for (output_kind const kind : output_kinds)
-      if (problem::is_gradient(kind)) pass.outputs.of(kind) = zero_gradient(made->problem, kind);
-    return audit::concerns(tried, pass);
+      if (problem::is_gradient(kind)) gradients.of(kind) = zero_gradient(made->problem, kind);
+    return audit::concerns(tried, of_rank_4(made->problem, gradients, claim));
   }
 
  private:

@@ -39,8 +39,8 @@ owned_tensor compacted(owned_tensor from);
 /// The same problem with slots: q, k and v are [b, h, slot, width], compact; q_lengths and k_lengths say how much of
 /// each is used, and dO has the slots of q. Rows that no entry uses are 0. Requires a problem of rank 4
 problem_draft in_slots(owned_problem const& problem);
-/// Its outputs in slots, [b, hq, n, ·], with the padding found in them. Includes weights only if the problem has no
-/// more columns in slots.
+/// Its O, LSE and weights in slots, [b, hq, n, ·], with the padding found in them. Includes weights only if the problem
+/// has no more columns in slots.
 owned_outputs in_slots(owned_problem const& problem, owned_outputs const& outputs);
 
 }  // namespace attest::audit

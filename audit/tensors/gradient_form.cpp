@@ -45,6 +45,22 @@ std::size_t width_of(owned_tensor const& gradient) noexcept {
   return static_cast<std::size_t>(gradient.layout.shape[static_cast<std::size_t>(gradient.layout.rank - 1)]);
 }
 
+/// Rows of dQ, dK or dV, in slots.
+owned_tensor gradient_in_slots(owned_problem const& problem, output_kind kind, owned_tensor const& from) {
+  gradient_places const places(problem, kind);
+  auto const [entries, heads, slot, width] = places.shape();
+  auto to = owned_tensor::compact(from.type, {entries, heads, slot, width});
+  std::size_t const element = problem::size_of(from.type), bytes = static_cast<std::size_t>(width) * element;
+  for (std::int64_t b = 0; b < entries; ++b)
+    for (std::int64_t h = 0; h < heads; ++h) {
+      std::int64_t const rows = kind == output_kind::dq ? queries_of(problem, b) : keys_of(problem, b);
+      for (std::int64_t i = 0; i < rows && bytes > 0; ++i)
+        std::memcpy(to.bytes.data() + static_cast<std::size_t>((b * heads + h) * slot + i) * bytes,
+                    from.bytes.data() + places.row(b, h, i) * element, bytes);
+    }
+  return to;
+}
+
 }  // namespace
 
 owned_tensor const* input_of(problem_draft const& draft, output_kind which) noexcept {
@@ -117,6 +133,13 @@ padding_found clear_gradient_padding(owned_problem const& problem, output_kind w
     std::memset(at, 0, bytes);
   }
   return found;
+}
+
+owned_outputs gradients_in_slots(owned_problem const& problem, owned_outputs const& outputs) {
+  owned_outputs slots{.dbias = outputs.dbias, .dsink = outputs.dsink};
+  for (output_kind const kind : {output_kind::dq, output_kind::dk, output_kind::dv})
+    if (auto const& gradient = outputs.of(kind)) slots.of(kind) = gradient_in_slots(problem, kind, *gradient);
+  return slots;
 }
 
 }  // namespace attest::audit

@@ -47,4 +47,7 @@ std::size_t answered_elements(owned_problem const& problem, output_kind which, o
 padding_found clear_gradient_padding(owned_problem const& problem, output_kind which, owned_tensor& gradient,
                                      std::span<std::byte const> before = {});
 
+/// The gradients among these outputs, of the problem in slots (in_slots of entry_forms.hpp).
+owned_outputs gradients_in_slots(owned_problem const& problem, owned_outputs const& outputs);
+
 }  // namespace attest::audit

@@ -9,6 +9,7 @@
 
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
+#include "audit/tensors/gradient_form.hpp"
 #include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
@@ -35,19 +36,32 @@ problem::layout lifted_layout(problem::layout const& from, int caller_rank) {
 
 answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outputs, contract const& claim) {
   problem::sizes const& s = problem.size();
-  if (problem_draft const& draft = problem.draft(); !draft.has_slots())
-    return {owned_problem::of_valid(in_slots(problem)), in_slots(problem, outputs), claim, problem};
-  answered_call call{problem, outputs, claim};
-  if (problem.rank() < 4) {
-    problem_draft draft = problem.draft();
-    int const rank = problem.rank();
-    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) t->layout = lifted_layout(t->layout, rank);
-    for (auto* t : {&draft.mask, &draft.bias})
-      if (*t) (*t)->layout = lifted_layout((*t)->layout, rank);
-    call.problem = owned_problem::of_valid(std::move(draft));
+  problem_draft const& given = problem.draft();
+  if (!given.has_slots()) {
+    problem_draft draft = in_slots(problem);
+    owned_outputs handed = in_slots(problem, {.o = given.handed_o, .lse = given.handed_lse});
+    draft.handed_o = std::move(handed.o), draft.handed_lse = std::move(handed.lse);
+    owned_outputs answers = in_slots(problem, outputs), gradients = gradients_in_slots(problem, outputs);
+    for (output_kind const kind : output_kinds)
+      if (problem::is_gradient(kind)) answers.of(kind) = std::move(gradients.of(kind));
+    return {owned_problem::of_valid(std::move(draft)), std::move(answers), claim, problem};
   }
-  if (call.outputs.o) call.outputs.o->layout = problem::layout::compact({s.b, s.hq, s.n, s.dv});
-  if (call.outputs.lse) call.outputs.lse->layout = problem::layout::compact({s.b, s.hq, s.n});
+  answered_call call{problem, outputs, claim};
+  auto const of_o = problem::layout::compact({s.b, s.hq, s.n, s.dv}),
+             of_lse = problem::layout::compact({s.b, s.hq, s.n});
+  if (int const rank = problem.rank(); rank < 4) {
+    problem_draft draft = given;
+    for (owned_tensor* t : {&draft.q, &draft.k, &draft.v}) t->layout = lifted_layout(t->layout, rank);
+    for (auto* t : {&draft.mask, &draft.bias, &draft.d_out})
+      if (*t) (*t)->layout = lifted_layout((*t)->layout, rank);
+    if (draft.handed_o) draft.handed_o->layout = of_o;
+    if (draft.handed_lse) draft.handed_lse->layout = of_lse;
+    call.problem = owned_problem::of_valid(std::move(draft));
+    for (output_kind const kind : {output_kind::dq, output_kind::dk, output_kind::dv, output_kind::dbias})
+      if (auto& gradient = call.outputs.of(kind)) gradient->layout = lifted_layout(gradient->layout, rank);
+  }
+  if (call.outputs.o) call.outputs.o->layout = of_o;
+  if (call.outputs.lse) call.outputs.lse->layout = of_lse;
   if (call.outputs.weights) call.outputs.weights->layout = problem::layout::compact({s.b, s.hq, s.n, s.m});
   return call;
 }

@@ -43,7 +43,8 @@ supposition reads_hidden(hidden_reading how) {
     problem::sizes const& s = p.size();
     problem::band const& band = p.draft().band;
     bool const banded = band.left >= 0 || band.right >= 0;
-    if (!is_small(p) || s.m == 0 || (!p.draft().mask && !banded)) return {};
+    bool const shortened = p.draft().k_lengths && !call.given;  // what lies behind the last key is known
+    if (!is_small(p) || s.m == 0 || (!p.draft().mask && !banded && !shortened)) return {};
     if (how.beyond_right_only && (p.draft().mask || band.right < 0)) return {};
     auto const hidden = [&](auto b, auto h, auto i, auto j) { return !sees(p, b, h, i, j); };
     auto const source = [](std::int64_t j) { return std::optional(j); };

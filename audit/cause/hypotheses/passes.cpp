@@ -197,7 +197,7 @@ supposition gradients_over(gradient_kinds which, problem_question concerned, pai
 
 std::vector<answered_call> pass_of(supposition const& forward, gradient_kinds const& which, answered_call const& call) {
   bool const own = !call.problem.draft().handed_lse;
-  answered_call plain{call.problem, chosen(call.outputs, which, true), call.claim};
+  answered_call plain{call.problem, chosen(call.outputs, which, true), call.claim, call.given};
   if (plain.outputs.empty()) return {};
   auto supposed = forward(plain, nullptr);
   if (supposed.size() != 1) return {};

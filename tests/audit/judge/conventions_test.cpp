@@ -61,20 +61,23 @@ TEST_CASE("where the contract says unmasked, the row of a query that sees no key
     open.mask.reset(), open.bias.reset();
     audit::owned_outputs const without = builtin_answer(open);
     CHECK(answered.judged({}).failed == 0);
-    CHECK(answered.judged(unmasked).failed ==
-          static_cast<std::int64_t>(answered.dv + 1 + answered.m + 1));  // and the row's sum
+    // O, the weights and their sum; an LSE of −∞ marks the row
+    CHECK(answered.judged(unmasked).failed == static_cast<std::int64_t>(answered.dv + answered.m + 1));
     auto const copy = [&](std::optional<audit::owned_tensor>& to, std::optional<audit::owned_tensor> const& from,
                           std::size_t width) {
       for (std::size_t at = answered.row * width; at < (answered.row + 1) * width; ++at)
         audit::store(*to, at, audit::load(*from, at));
     };
     copy(answered.answer.o, without.o, answered.dv);
-    copy(answered.answer.lse, without.lse, 1);
     copy(answered.answer.weights, without.weights, answered.m);
+    CHECK(answered.judged(unmasked).failed == 0);
+    copy(answered.answer.lse, without.lse, 1);
     CHECK(answered.judged(unmasked).failed == 0);
     CHECK(answered.judged({}).failed == static_cast<std::int64_t>(answered.dv + 1 + answered.m));
     answered.breaks(nan_row, static_cast<std::int64_t>(answered.dv + 1 + answered.m));
     audit::store(*answered.answer.lse, answered.row, 1 + audit::load(*answered.answer.lse, answered.row));
+    answered.breaks(unmasked, 1);
+    audit::store(*answered.answer.lse, answered.row, 0);  // it marks no row under this convention
     answered.breaks(unmasked, 1);
   }
 }
