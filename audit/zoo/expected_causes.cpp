@@ -266,6 +266,20 @@ constexpr std::array causes{
     std::pair{"dk_of_first_16_heads", "dkv-without-heads-from-16"},
     std::pair{"scale_without_sign", "dq-dk-scale-without-sign"},
     std::pair{"nan_of_do_swallowed", "nan-in-dp-and-delta-0"},
+    std::pair{"dk_0_at_last_key_tile", "dk-0-at-last-block-of-16"},
+    std::pair{"dkv_0_at_last_key_if_packed", "dkv-0-at-last-key"},
+    std::pair{"window_edge_lost_in_dkv", "dkv-left-edge-outside"},
+    std::pair{"causal_edge_lost_in_dq", "dq-band-last-key-unread|dq-causal-strict"},
+    std::pair{"softcap_without_slope_in_dk", "softcap-slope-forgotten-in-dk"},
+    std::pair{"dropout_unscaled_in_dv", "dropout-unscaled-in-dv"},
+    std::pair{"delta_stale_in_pairs", "delta-of-first-row-of-block-of-2"},
+    std::pair{"delta_stale_at_tiles", "delta-of-row-before-block-of-16"},
+    std::pair{"delta_of_o_in_bf16", "delta-of-o-in-bf16"},
+    std::pair{"lse_of_interleaved_head", "lse-of-head-modulo"},
+    std::pair{"dkv_of_interleaved_heads", ""},  // dS of two kv heads is added: no problem has such a gradient
+    std::pair{"dbias_mean_of_heads", "dbias-mean-of-heads"},
+    std::pair{"dsink_without_delta", "dsink-without-delta"},
+    std::pair{"dk_unwritten_without_dq", "outputs-unwritten"},
 };
 
 }  // namespace

@@ -108,9 +108,10 @@ void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials tha
 void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem
 void add_hypotheses_of_deltas(hypothesis_list& to);        ///< gradients: factors, delta, LSE, the softcap's slope
 void add_hypotheses_of_gradient_precision(hypothesis_list& to);
-void add_hypotheses_of_upstream(hypothesis_list& to);     ///< gradients: where dO is read, and a NaN in it
-void add_hypotheses_of_loops(hypothesis_list& to);        ///< gradients: pairs that one loop takes; sums
-void add_hypotheses_of_lost_rows(hypothesis_list& to);    ///< gradients: rows without keys, lost queries
+void add_hypotheses_of_upstream(hypothesis_list& to);          ///< gradients: where dO is read, and a NaN in it
+void add_hypotheses_of_loops(hypothesis_list& to);             ///< gradients: pairs that one loop takes; sums
+void add_hypotheses_of_lost_rows(hypothesis_list& to);         ///< gradients: rows without keys, lost queries
+void add_hypotheses_of_single_gradients(hypothesis_list& to);  ///< gradients: one alone; lost rows, means, roundings
 void add_hypotheses_of_half_passes(hypothesis_list& to);  ///< gradients: plain mistakes of one loop; after all others
 
 }  // namespace attest::audit

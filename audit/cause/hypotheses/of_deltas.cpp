@@ -12,26 +12,6 @@
 namespace attest::audit {
 namespace {
 
-double one_over_sigma(owned_problem const& p) { return 1 / sigma_of(p); }
-/// The gradients lack the factor σ. Where σ is 0, the problem has the scale 1 and a bias that keeps the scores.
-supposition unscaled(gradient_kinds which) {
-  return
-      [which, times = gradients_times(which, one_over_sigma)](answered_call const& call, answered_call const* before) {
-        if (sigma_of(call.problem) != 0) return times(call, before);
-        return gradients_of(which, [](problem_draft& p) {
-          if (p.softcap > 0) return false;
-          owned_problem const whole = owned_problem::of_valid(p);
-          problem_draft bare = p;
-          bare.scale = 1, bare.bias.reset();
-          owned_problem const unbiased = owned_problem::of_valid(std::move(bare));
-          score_table const products(unbiased);
-          p.scale = 1;
-          set_bias(p, whole.size(),
-                   [&](auto b, auto h, auto i, auto j) { return bias_of(whole, b, h, i, j) - products(b, h, i, j); });
-          return true;
-        })(call, before);
-      };
-}
 double minus_one(owned_problem const&) { return -1; }
 
 void add_factors(hypothesis_list& to) {
@@ -45,7 +25,7 @@ void add_factors(hypothesis_list& to) {
   for (auto const& [name, words, kinds, several] : of_scores) {
     char const* const are = several ? "are" : "is";
     add(fmt::format("{}-unscaled", name), fmt::format("{} {} not multiplied by the scale", words, are),
-        unscaled(kinds));
+        gradients_at_scale(kinds, [](owned_problem const&) { return 1.0; }));
     add(fmt::format("{}-scaled-twice", name), fmt::format("{} {} multiplied by the scale twice", words, are),
         gradients_times(kinds, sigma_of));
     add(fmt::format("{}-times-log2e", name),
@@ -74,52 +54,39 @@ void add_factors(hypothesis_list& to) {
       gradients_times({dk, dv}, heads_of_group));
 }
 
-/// The O that is handed becomes f(b, h, i, c, O).
-using output_change = std::function<double(problem_draft const&, std::int64_t b, std::int64_t h, std::int64_t i,
-                                           std::int64_t c, double o)>;
-supposition with_output(gradient_kinds which, problem_question concerned, output_change change) {
-  return gradients_from(
-      std::move(which), [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
-        if (!concerned(call.problem)) return false;
-        problem_draft draft = call.problem.draft();
-        owned_tensor const o = *draft.handed_o;
-        problem::sizes const& s = call.problem.size();
-        for (std::int64_t b = 0; b < s.b; ++b)
-          for (std::int64_t h = 0; h < s.hq; ++h)
-            for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i)
-              for (std::int64_t c = 0; c < s.dv; ++c) {
-                std::size_t const at =
-                    output_row(call.problem, b, h, i) * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c);
-                store(*draft.handed_o, at, change(call.problem.draft(), b, h, i, c, load(o, at)));
-              }
-        call.problem = owned_problem::of_valid(std::move(draft));
-        // Δ is summed from numbers that were rounded to the type of O.
-        double const rounded = problem::formats::power_of_two(-problem::row_of(o.type).format.fraction_bits - 1);
-        double const u = call.claim.model_for(call.problem.instance()).format.u;
-        widen_gradients(call, [&](problem::gradient_model& m) { m.k_delta += static_cast<int>(2 + 2 * rounded / u); });
-        return true;
-      });
-}
-
 /// A row whose Δ or LSE is taken in the place of another's.
 struct taken_row {
   char const *name, *words;
   row_index (*row)(owned_problem const&, row_index const&);
 };
 std::int64_t heads_of_group(owned_problem const& p) { return p.size().hk > 0 ? p.size().hq / p.size().hk : 1; }
+template <std::int64_t block>
+row_index before_block(owned_problem const&, row_index const& at) {
+  return {at.b, at.h, at.i > 0 && at.i % block == 0 ? at.i - 1 : at.i};
+}
 constexpr taken_row taken_rows[]{
     {"next-row", "the query behind",
      [](auto const& p, auto const& at) { return row_index{at.b, at.h, std::min(at.i + 1, queries_of(p, at.b) - 1)}; }},
     {"previous-row", "the query before",
      [](auto const&, auto const& at) { return row_index{at.b, at.h, std::max<std::int64_t>(at.i - 1, 0)}; }},
     {"first-row", "query 0, for every query", [](auto const&, auto const& at) { return row_index{at.b, at.h, 0}; }},
+    {"first-row-of-block-of-2", "the first query in each pair",
+     [](auto const&, auto const& at) { return row_index{at.b, at.h, at.i / 2 * 2}; }},
     {"first-row-of-block-of-16", "the first query in each block of 16",
      [](auto const&, auto const& at) { return row_index{at.b, at.h, at.i / 16 * 16}; }},
+    {"first-row-of-block-of-64", "the first query in each block of 64",
+     [](auto const&, auto const& at) { return row_index{at.b, at.h, at.i / 64 * 64}; }},
+    {"row-before-block-of-16", "the query before, at the first query of each block of 16", before_block<16>},
+    {"row-before-block-of-32", "the query before, at the first query of each block of 32", before_block<32>},
+    {"row-before-block-of-64", "the query before, at the first query of each block of 64", before_block<64>},
+    {"row-before-block-of-128", "the query before, at the first query of each block of 128", before_block<128>},
     {"first-head", "head 0, for every head", [](auto const&, auto const& at) { return row_index{at.b, 0, at.i}; }},
     {"first-head-of-group", "the first head of each group",
      [](auto const& p, auto const& at) { return row_index{at.b, at.h / heads_of_group(p) * heads_of_group(p), at.i}; }},
     {"kv-head", "the query head whose number is that of the head of K and V",
      [](auto const& p, auto const& at) { return row_index{at.b, at.h / heads_of_group(p), at.i}; }},
+    {"head-modulo", "the query head h mod hk",
+     [](auto const& p, auto const& at) { return row_index{at.b, p.size().hk > 0 ? at.h % p.size().hk : at.h, at.i}; }},
     {"first-entry", "entry 0, for every entry",
      [](auto const& p, auto const& at) { return row_index{at.i < queries_of(p, 0) ? 0 : at.b, at.h, at.i}; }},
 };
@@ -182,28 +149,6 @@ void add_deltas(hypothesis_list& to) {
     add(fmt::format("delta-of-{}", of.name), fmt::format("delta is that of {}", of.words), delta_of_row(of.row));
 }
 
-/// The LSE that is handed becomes f(problem, row, LSE) where it is finite.
-using lse_change = std::function<double(owned_problem const&, row_index const&, double lse)>;
-supposition with_handed_lse(gradient_kinds which, problem_question concerned, lse_change change) {
-  return gradients_from(std::move(which),
-                        [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
-                          if (!concerned(call.problem)) return false;
-                          problem_draft draft = call.problem.draft();
-                          problem::sizes const& s = call.problem.size();
-                          for (std::int64_t b = 0; b < s.b; ++b)
-                            for (std::int64_t h = 0; h < s.hq; ++h)
-                              for (std::int64_t i = 0; i < queries_of(call.problem, b); ++i) {
-                                std::size_t const at = output_row(call.problem, b, h, i);
-                                double const lse = load(*draft.handed_lse, at);
-                                if (std::isfinite(lse))
-                                  store(*draft.handed_lse, at, change(call.problem, {b, h, i}, lse));
-                              }
-                          call.problem = owned_problem::of_valid(std::move(draft));
-                          widen_gradients(call, [](problem::gradient_model& m) { m.c_l += 2; });
-                          return true;
-                        });
-}
-
 void add_logarithms(hypothesis_list& to) {
   auto const add = adds_gradients_to(to);
   auto const always = [](owned_problem const&) { return true; };
@@ -255,19 +200,6 @@ supposition products_over(std::function<bool(std::int64_t columns, std::int64_t 
   });
 }
 
-/// The problem without a softcap whose scores are the capped ones. `factor(x/c)` takes the place of the derivative: a
-/// weight that forms dS has it as a factor. Requires  factor ≥ 0
-supposition with_slope(std::function<double(double over_cap)> factor) {
-  return gradients_from({dq, dk}, [factor = std::move(factor)](answered_call& call) {
-    if (!(call.problem.draft().softcap > 0)) return false;
-    problem_draft draft = call.problem.draft();
-    score_table const score(call.problem);
-    pair_number const y = over_cap(call.problem);
-    set_scores(draft, [&](auto... at) { return score(at...) + std::log(factor(y(at...))); });
-    return take(call, std::move(draft));
-  });
-}
-
 }  // namespace
 
 void add_hypotheses_of_deltas(hypothesis_list& to) {
@@ -282,17 +214,18 @@ void add_hypotheses_of_deltas(hypothesis_list& to) {
         fmt::format("dP leaves out the columns of V behind the last whole block of {}", block),
         products_over([=](auto columns, auto c) { return c < columns / block * block; }, 1));
   auto const square = [](double x) { return x * x; };
-  add("softcap-slope-forgotten", "the derivative of the softcap is left out", with_slope([](double) { return 1.0; }));
+  add("softcap-slope-forgotten", "the derivative of the softcap is left out",
+      with_slope({dq, dk}, [](double) { return 1.0; }));
   add("softcap-slope-1-minus-tanh", "the derivative of the softcap is taken for 1 - tanh, not 1 - tanh^2",
-      with_slope([](double y) { return 1 - std::tanh(y); }));
+      with_slope({dq, dk}, [](double y) { return 1 - std::tanh(y); }));
   add("softcap-slope-1-minus-size-of-tanh", "the derivative of the softcap is taken for 1 - |tanh|, not 1 - tanh^2",
-      with_slope([](double y) { return 1 - std::abs(std::tanh(y)); }));
+      with_slope({dq, dk}, [](double y) { return 1 - std::abs(std::tanh(y)); }));
   add("softcap-slope-of-uncapped", "the derivative of the softcap is that of the uncapped score: 1 - (x/c)^2, or 0",
-      with_slope([=](double y) { return std::max(0.0, 1 - square(y)); }));
+      with_slope({dq, dk}, [=](double y) { return std::max(0.0, 1 - square(y)); }));
   add("softcap-slope-of-capped", "the derivative of the softcap is that at the capped score",
-      with_slope([=](double y) { return 1 - square(std::tanh(std::tanh(y))); }));
+      with_slope({dq, dk}, [=](double y) { return 1 - square(std::tanh(std::tanh(y))); }));
   add("softcap-slope-twice", "the derivative of the softcap is taken twice",
-      with_slope([=](double y) { return square(1 - square(std::tanh(y))); }));
+      with_slope({dq, dk}, [=](double y) { return square(1 - square(std::tanh(y))); }));
 }
 
 }  // namespace attest::audit

@@ -165,6 +165,15 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
       [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });
+  add_more("alignment-at-totals", "bands are aligned at the end of all packed rows, not of the entries",
+           [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+             if (!call.given || !call.given->draft().q_offsets || !call.given->draft().k_offsets) return {};
+             if (!is_aligned(call.problem)) return {};
+             problem_draft draft = call.problem.draft();
+             draft.align = 0;
+             draft.band.diagonal += call.given->draft().k.layout.shape[2] - call.given->draft().q.layout.shape[2];
+             return with_problem(call, std::move(draft));
+           });
   // --- block masks ---
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
   add(

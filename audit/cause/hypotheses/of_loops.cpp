@@ -1,5 +1,7 @@
 // Hypotheses about gradients: the pairs that one loop of the backward pass takes, what is summed over rows and heads.
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -165,6 +167,27 @@ void add_dropout(hypothesis_list& to) {
   add("dropout-not-in-ds", "dropout is not applied in dP", without(of_dS));
 }
 
+/// Beside plain mistakes, the ones that loops of their own for dQ, dK and dV may make apart.
+bool may_be_of_one_loop(hypothesis const& of) {
+  constexpr std::string_view names[]{"left-edge-outside",
+                                     "window-right-one-more",
+                                     "right-edge-outside",
+                                     "edges-outside",
+                                     "left-ignored",
+                                     "right-ignored",
+                                     "right-0",
+                                     "mask-of-first-head",
+                                     "mask-of-first-batch",
+                                     "mask-of-first-query",
+                                     "mask-transposed",
+                                     "bias-of-first-head",
+                                     "bias-of-first-batch",
+                                     "bias-of-first-query",
+                                     "bias-transposed",
+                                     "bias-of-first-key"};
+  return !of.of_gradients && (of.plain || std::ranges::find(names, of.name) != std::end(names));
+}
+
 }  // namespace
 
 void add_hypotheses_of_loops(hypothesis_list& to) {
@@ -190,8 +213,11 @@ void add_hypotheses_of_half_passes(hypothesis_list& to) {
   std::size_t const others = to.size();
   for (std::size_t at = 0; at < others; ++at)
     for (auto const& [prefix, where, kinds] : {std::tuple{"dq", "in the loop of dQ", gradient_kinds{dq}},
-                                               std::tuple{"dkv", "in the loop of dK and dV", gradient_kinds{dk, dv}}}) {
-      if (!to[at].plain || to[at].of_gradients) continue;
+                                               {"dkv", "in the loop of dK and dV", {dk, dv}},
+                                               {"dkv-dbias", "in the loop of dK, dV and dBias", {dk, dv, dbias}},
+                                               {"dk", "in dK alone", {dk}},
+                                               {"dv", "in dV alone", {dv}}}) {
+      if (!may_be_of_one_loop(to[at])) continue;
       add(fmt::format("{}-{}", prefix, to[at].name), fmt::format("{}, {}", where, to[at].sentence),
           [forward = to[at].suppose, of = kinds](answered_call const& call, answered_call const*) {
             return pass_of(forward, of, with_handed(call));

@@ -38,8 +38,7 @@ void allow_own_forward(answered_call& call) {
   });
 }
 
-/// Gradients that fit their inputs in this problem stay. Returns the others: of a broadcast bias that has another
-/// number for each pair here.
+/// Gradients that fit their inputs here stay. Returns the others: of a broadcast bias with a number for each pair.
 owned_outputs drop_other_shapes(answered_call& call) {
   owned_outputs dropped;
   for (output_kind const kind : all_gradients) {
@@ -53,19 +52,25 @@ owned_outputs drop_other_shapes(answered_call& call) {
   return dropped;
 }
 
+/// f(b, h, i) for every query.
+template <class F>
+void each_query(owned_problem const& p, F const& f) {
+  for (std::int64_t b = 0; b < p.size().b; ++b)
+    for (std::int64_t h = 0; h < p.size().hq; ++h)
+      for (std::int64_t i = 0; i < queries_of(p, b); ++i) f(b, h, i);
+}
+
 /// Rows whose LSE was handed over as −∞ add nothing, whatever keys they see.
 void hide_rows_without_sum(problem_draft& draft) {
   owned_problem const whole = owned_problem::of_valid(draft);
   auto const is_empty = [&](auto b, auto h, auto i) {
     return i < queries_of(whole, b) && load(*draft.handed_lse, output_row(whole, b, h, i)) == -reference::infinity;
   };
-  problem::sizes const& s = whole.size();
   bool any = false;
-  for (std::int64_t b = 0; b < s.b && !any; ++b)
-    for (std::int64_t h = 0; h < s.hq && !any; ++h)
-      for (std::int64_t i = 0; i < s.n && !any; ++i) any = is_empty(b, h, i);
+  each_query(whole, [&](auto... at) { any |= is_empty(at...); });
   if (any)
-    show(draft, s, [&](auto b, auto h, auto i, auto j) { return !is_empty(b, h, i) && sees(whole, b, h, i, j); });
+    show(draft, whole.size(),
+         [&](auto b, auto h, auto i, auto j) { return !is_empty(b, h, i) && sees(whole, b, h, i, j); });
 }
 
 }  // namespace
@@ -182,6 +187,27 @@ supposition gradients_times(gradient_kinds which, std::function<double(owned_pro
   };
 }
 
+supposition gradients_at_scale(gradient_kinds which, std::function<double(owned_problem const&)> scale) {
+  auto const times = gradients_times(which, [scale](owned_problem const& p) { return scale(p) / sigma_of(p); });
+  return [which = std::move(which), scale = std::move(scale), times](answered_call const& call,
+                                                                     answered_call const* before) {
+    if (sigma_of(call.problem) != 0) return times(call, before);
+    // The problem has another scale, and a bias that keeps the scores.
+    return gradients_of(which, [&](problem_draft& p) {
+      if (p.softcap > 0) return false;
+      owned_problem const whole = owned_problem::of_valid(p);
+      p.scale = scale(whole);
+      problem_draft bare = p;
+      bare.bias.reset();
+      owned_problem const unbiased = owned_problem::of_valid(std::move(bare));
+      score_table const products(unbiased);
+      set_bias(p, whole.size(),
+               [&](auto b, auto h, auto i, auto j) { return bias_of(whole, b, h, i, j) - products(b, h, i, j); });
+      return true;
+    })(call, before);
+  };
+}
+
 supposition gradients_over(gradient_kinds which, problem_question concerned, pair_of_problem taken) {
   return gradients_from(
       std::move(which), [concerned = std::move(concerned), taken = std::move(taken)](answered_call& call) {
@@ -223,6 +249,52 @@ std::vector<answered_call> pass_of(supposition const& forward, gradient_kinds co
   answered_call rest{call.problem, std::move(rest_of_all), call.claim};
   if (!rest.outputs.empty()) supposed.push_back(std::move(rest));
   return supposed;
+}
+
+supposition with_output(gradient_kinds which, problem_question concerned, output_change change) {
+  return gradients_from(std::move(which), [concerned = std::move(concerned),
+                                           change = std::move(change)](answered_call& call) {
+    if (!concerned(call.problem)) return false;
+    problem_draft draft = call.problem.draft();
+    owned_tensor const o = *draft.handed_o;
+    auto const columns = static_cast<std::size_t>(call.problem.size().dv);
+    each_query(call.problem, [&](auto b, auto h, auto i) {
+      for (std::size_t c = 0, at = output_row(call.problem, b, h, i) * columns; c < columns; ++c, ++at)
+        store(*draft.handed_o, at, change(call.problem.draft(), b, h, i, static_cast<std::int64_t>(c), load(o, at)));
+    });
+    call.problem = owned_problem::of_valid(std::move(draft));
+    // Δ is summed from numbers that were rounded to the type of O.
+    double const rounded = unit_of(o.type), u = call.claim.model_for(call.problem.instance()).format.u;
+    widen_gradients(call, [&](problem::gradient_model& m) { m.k_delta += static_cast<int>(2 + 2 * rounded / u); });
+    return true;
+  });
+}
+
+supposition with_handed_lse(gradient_kinds which, problem_question concerned, lse_change change) {
+  return gradients_from(std::move(which),
+                        [concerned = std::move(concerned), change = std::move(change)](answered_call& call) {
+                          if (!concerned(call.problem)) return false;
+                          problem_draft draft = call.problem.draft();
+                          each_query(call.problem, [&](auto b, auto h, auto i) {
+                            std::size_t const at = output_row(call.problem, b, h, i);
+                            double const lse = load(*draft.handed_lse, at);
+                            if (std::isfinite(lse)) store(*draft.handed_lse, at, change(call.problem, {b, h, i}, lse));
+                          });
+                          call.problem = owned_problem::of_valid(std::move(draft));
+                          widen_gradients(call, [](problem::gradient_model& m) { m.c_l += 2; });
+                          return true;
+                        });
+}
+
+supposition with_slope(gradient_kinds which, std::function<double(double over_cap)> factor) {
+  return gradients_from(std::move(which), [factor = std::move(factor)](answered_call& call) {
+    if (!(call.problem.draft().softcap > 0)) return false;
+    problem_draft draft = call.problem.draft();
+    score_table const score(call.problem);
+    pair_number const y = over_cap(call.problem);
+    set_scores(draft, [&](auto... at) { return score(at...) + std::log(factor(y(at...))); });
+    return take(call, std::move(draft));
+  });
 }
 
 }  // namespace attest::audit

@@ -17,7 +17,7 @@ using enum problem::output_kind;
 /// What dS enters, and every gradient.
 inline gradient_kinds const of_dS{dq, dk, dbias}, all_gradients{dq, dk, dv, dbias, dsink};
 
-/// Can hypotheses be tried on the backward call? It is small, of rank 4, in slots.
+/// Can hypotheses be tried on the backward call? It is small; of_rank_4 made it.
 bool can_be_supposed(owned_problem const& problem);
 
 /// Changes the problem, the O and LSE that it was handed, or the claim. Returns false where the mistake does not
@@ -32,6 +32,8 @@ supposition gradients_from(gradient_kinds which, pass_change change);
 supposition gradients_of(gradient_kinds which, draft_question change);
 /// The gradients `which` are factor(problem) times the right ones.
 supposition gradients_times(gradient_kinds which, std::function<double(owned_problem const&)> factor);
+/// The gradients `which` have the factor scale(problem) in the place of σ; the scores are right.
+supposition gradients_at_scale(gradient_kinds which, std::function<double(owned_problem const&)> scale);
 /// The gradients `which` take the pairs of `taken` alone, where `concerned`.
 using pair_of_problem =
     std::function<bool(owned_problem const&, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
@@ -56,6 +58,17 @@ void set_scores(problem_draft& draft, pair_number const& wanted);
 pair_number over_cap(owned_problem const& problem);
 /// ln of the derivative of the softcap, 1 − tanh²(x/c); 0 without a softcap.
 pair_number log_slope(owned_problem const& problem);
+
+/// The O that is handed becomes f(draft, b, h, i, c, O) where `concerned`.
+using output_change = std::function<double(problem_draft const&, std::int64_t b, std::int64_t h, std::int64_t i,
+                                           std::int64_t c, double o)>;
+supposition with_output(gradient_kinds which, problem_question concerned, output_change change);
+/// The LSE that is handed becomes f(problem, row, LSE) where it is finite.
+using lse_change = std::function<double(owned_problem const&, row_index const&, double lse)>;
+supposition with_handed_lse(gradient_kinds which, problem_question concerned, lse_change change);
+/// The problem without a softcap whose scores are the capped ones. `factor(x/c)` takes the place of the derivative: a
+/// weight that forms dS has it as a factor. Requires  factor ≥ 0
+supposition with_slope(gradient_kinds which, std::function<double(double over_cap)> factor);
 
 /// The call with another gradient model.
 void widen_gradients(answered_call& call, std::function<void(problem::gradient_model&)> const& widen);

@@ -41,6 +41,9 @@ struct honest_backward {
   /// Does the loop of dQ, or of dK and dV, take this pair?
   static bool in_dq(place const&, std::int64_t) { return true; }
   static bool in_dkv(place const&, std::int64_t) { return true; }
+  /// Does dK, or dV, take it beside that?
+  static bool in_dk(place const&, std::int64_t) { return true; }
+  static bool in_dv(place const&, std::int64_t) { return true; }
 
   // --- weights ---
   static F scale(place const& at) {
@@ -58,6 +61,8 @@ struct honest_backward {
     return at.p.keep()(at.b, at.h, at.i, j) != 0 ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(0);
   }
 
+  static F kept_in_dV(place const&, F kept) { return kept; }
+
   // --- dS ---
   static F const* d_out(place const& at) { return at.p.d_out().row(at.b, at.h, at.i); }
   static F product(F const* d_o, F const* v, std::int64_t dv) {
@@ -68,8 +73,10 @@ struct honest_backward {
   static place delta_place(place const& at) { return at; }  ///< the row whose Δ is used
   static F const* delta_output(place const& at) { return at.views.o.row(at.b, at.h, at.i); }
   static constexpr bool delta_is_short = false;  ///< Δ leaves out the last column
+  static F o_in_delta(F o) { return o; }
   static F delta(F sum) { return sum; }
   static F slope(F t, F) { return F(1) - t * t; }  ///< of the softcap, from t = tanh(x/c) and x/c
+  static F slope_in_dK(F slope) { return slope; }
   static F stored_dS(F dS) { return dS; }
   static bool skips(place const&) { return false; }  ///< the row gives nothing
   static constexpr bool leaks_empty_rows = false;    ///< a row without keys has the weights 1/m
@@ -78,11 +85,16 @@ struct honest_backward {
   static F scale_of_dQ(F sigma) { return sigma; }
   static F scale_of_dK(F sigma) { return sigma; }
   static std::int64_t key_of_dQ(place const&, std::int64_t j) { return j; }
-  static bool adds_head(place const&) { return true; }  ///< to dK and dV
-  static bool adds_bias(place const&) { return true; }  ///< to dBias
+  static bool adds_head(place const&) { return true; }                       ///< to dK and dV
+  static std::int64_t head_of_dkv(place const& at) { return at.kv_head(); }  ///< the head whose dK and dV it adds to
+  static bool adds_bias(place const&) { return true; }                       ///< to dBias
+  /// The sum in dBias, of a bias with this many heads, through this number.
+  static F bias_factor(place const&, std::int64_t) { return 1; }
   static F sink_sign() { return -1; }
   static F sink_weight(place const& at, F t) { return exp(t - lse(at)); }
+  static F delta_in_sink(F delta) { return delta; }
   static F stored(F x) { return x; }  ///< a gradient as it is written
+  static bool writes_dk(problem::backward_views<F> const&) { return true; }
 };
 
 }  // namespace attest::zoo

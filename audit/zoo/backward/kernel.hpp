@@ -72,7 +72,7 @@ class backward_kernel {
     F sum = 0;
     F const *const d_o = P::d_out(at), *const o = P::delta_output(at);
     std::int64_t const dv = p_.size().dv, columns = P::delta_is_short && dv > 1 ? dv - 1 : dv;
-    for (std::int64_t c = 0; c < columns; ++c) sum += d_o[c] * o[c];
+    for (std::int64_t c = 0; c < columns; ++c) sum += d_o[c] * P::o_in_delta(o[c]);
     return P::delta(sum);
   }
 
@@ -96,15 +96,19 @@ class backward_kernel {
       F const kept = P::keeps(at, j);
       F const dP = kept == 0 ? F(0) : P::product(d_o, v, dv) * kept;
       F const dS = P::stored_dS(P::weight_in_dS(weight) * (dP - delta));
-      F const dX = p_.softcap() > 0 ? dS * P::slope(tanh, over_cap) : dS;
+      F const slope = p_.softcap() > 0 ? P::slope(tanh, over_cap) : F(1), dX = dS * slope;
       if (P::in_dq(at, j)) {
         F const* const key = p_.k().row(at.b, g, P::key_of_dQ(at, j));
         for (std::int64_t t = 0; t < d; ++t) of_q(at.b, at.h, at.i)[t] += P::scale_of_dQ(sigma) * dX * key[t];
       }
       if (P::in_dkv(at, j) && P::adds_head(at)) {
-        for (std::int64_t t = 0; t < d; ++t) of_k(at.b, g, j)[t] += P::scale_of_dK(sigma) * dX * q[t];
-        if (kept != 0)
-          for (std::int64_t e = 0; e < dv; ++e) of_v(at.b, g, j)[e] += P::weight_in_dV(weight) * in_dV * kept * d_o[e];
+        std::int64_t const to = P::head_of_dkv(at);
+        F const dX_of_K = p_.softcap() > 0 ? dS * P::slope_in_dK(slope) : dS;
+        for (std::int64_t t = 0; t < d && P::in_dk(at, j); ++t)
+          of_k(at.b, to, j)[t] += P::scale_of_dK(sigma) * dX_of_K * q[t];
+        if (kept != 0 && P::in_dv(at, j))
+          for (std::int64_t e = 0; e < dv; ++e)
+            of_v(at.b, to, j)[e] += P::weight_in_dV(weight) * in_dV * P::kept_in_dV(at, kept) * d_o[e];
       }
       if (P::adds_bias(at)) add_bias(at, j, dS);
     }
@@ -115,7 +119,8 @@ class backward_kernel {
     auto const add = [&](auto const& view) {
       if (!view.present) return;
       auto const index = [&](std::size_t axis, std::int64_t of) { return view.shape[axis] == 1 ? 0 : of; };
-      bias_sums_[bias_at(view, index(0, at.b), index(1, at.h), index(2, at.i), j)] += dS;
+      bias_sums_[bias_at(view, index(0, at.b), index(1, at.h), index(2, at.i), j)] +=
+          dS * P::bias_factor(at, view.shape[1]);
     };
     add(views_.dbias), add(views_.dbias_f32);
   }
@@ -131,7 +136,7 @@ class backward_kernel {
       std::int64_t const b = view.shape[0] == 1 ? 0 : at.b;
       if (t != -infinity)
         sink_sums_[static_cast<std::size_t>(b * view.shape[1] + at.h)] +=
-            P::sink_sign() * P::sink_weight(at, t) * delta;
+            P::sink_sign() * P::sink_weight(at, t) * P::delta_in_sink(delta);
     };
     if (p_.sink().present) add(views_.dsink, p_.sink());
     if (p_.sink_f32().present) add(views_.dsink_f32, p_.sink_f32());
@@ -172,7 +177,7 @@ class backward_kernel {
         for (std::int64_t i = 0; i < p_.queries(b); ++i) copy(of_q(b, h, i), views_.dq.row(b, h, i), s.d);
       for (std::int64_t g = 0; g < s.hk; ++g)
         for (std::int64_t j = 0; j < p_.keys(b); ++j) {
-          if (views_.dk.present) copy(of_k(b, g, j), views_.dk.row(b, g, j), s.d);
+          if (views_.dk.present && P::writes_dk(views_)) copy(of_k(b, g, j), views_.dk.row(b, g, j), s.d);
           if (views_.dv.present) copy(of_v(b, g, j), views_.dv.row(b, g, j), s.dv);
         }
     }
