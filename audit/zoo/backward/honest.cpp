@@ -16,3 +16,27 @@ return sum;
 }
 }
 ;
+
+ATTEST_BACKWARD(backward_delta_of_weights, no_bug, "",
+                "delta is the sum of P*dP, as autograd through a softmax has it") {
+  static constexpr bool delta_of_weights = true;
+};
+
+ATTEST_BACKWARD(backward_expanded, no_bug, "",
+                "dS is P*dP - P*delta"){static F dS(F weight, F dP, F delta){return weight * dP - weight * delta;
+}
+}
+;
+
+ATTEST_BACKWARD(backward_scaled_at_end, no_bug, "", "dQ and dK are multiplied by the scale when they are written") {
+  static constexpr bool scales_at_end = true;
+};
+
+ATTEST_BACKWARD(backward_from_sums, no_bug, "", "the weights are e^(s - m)/l, formed again; rows from the last") {
+  static constexpr bool sums_weights = true, rows_fall = true;
+};
+
+ATTEST_BACKWARD(backward_like_autograd, no_bug, "", "weights e^(s - m)/l, delta from them, dS expanded") {
+  static constexpr bool sums_weights = true, delta_of_weights = true;
+  static F dS(F weight, F dP, F delta) { return weight * dP - weight * delta; }
+};

@@ -56,6 +56,7 @@ struct honest_backward {
   static F weight_in_dS(F p) { return p; }
   static F weight_in_dV(F p) { return p; }
   static constexpr bool dv_by_maximum = false;       ///< dV takes e^(s − m), m the largest score
+  static constexpr bool sums_weights = false;        ///< the weights are e^(s − m)/l, and no LSE is read for them
   static F keeps(place const& at, std::int64_t j) {  ///< 0, or 1/(1 − p)
     if (!at.p.keep().present) return 1;
     return at.p.keep()(at.b, at.h, at.i, j) != 0 ? F(1) / (F(1) - static_cast<F>(at.p.parameters().dropout)) : F(0);
@@ -77,11 +78,15 @@ struct honest_backward {
   static F delta(F sum) { return sum; }
   static F slope(F t, F) { return F(1) - t * t; }  ///< of the softcap, from t = tanh(x/c) and x/c
   static F slope_in_dK(F slope) { return slope; }
+  static constexpr bool delta_of_weights = false;  ///< Δ is Σ P·dP
+  static F dS(F weight, F dP, F delta) { return weight * (dP - delta); }
   static F stored_dS(F dS) { return dS; }
   static bool skips(place const&) { return false; }  ///< the row gives nothing
   static constexpr bool leaks_empty_rows = false;    ///< a row without keys has the weights 1/m
 
   // --- sums ---
+  static constexpr bool rows_fall = false;      ///< from the last row to the first
+  static constexpr bool scales_at_end = false;  ///< dQ and dK are multiplied by the scale when they are written
   static F scale_of_dQ(F sigma) { return sigma; }
   static F scale_of_dK(F sigma) { return sigma; }
   static std::int64_t key_of_dQ(place const&, std::int64_t j) { return j; }

@@ -28,7 +28,7 @@ class backward_kernel {
     problem::sizes const& s = p_.size();
     for (std::int64_t b = 0; b < s.b; ++b)
       for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < p_.queries(b); ++i) row({p_, views_, b, h, i});
+        for (std::int64_t i = 0, n = p_.queries(b); i < n; ++i) row({p_, views_, b, h, P::rows_fall ? n - 1 - i : i});
     write();
   }
 
@@ -76,6 +76,29 @@ class backward_kernel {
     return P::delta(sum);
   }
 
+  /// l = Σ e^(s − most), the sink among its terms.
+  F sum_of_weights(place const& at, F most) const {
+    F sum = 0;
+    if (p_.sink().present) sum = P::exp(static_cast<F>(p_.sink()(at.b, at.h, 0, 0)) - most);
+    if (p_.sink_f32().present) sum = P::exp(static_cast<F>(p_.sink_f32()(at.b, at.h, 0, 0)) - most);
+    for (std::int64_t j = 0; j < p_.keys(at.b); ++j)
+      if (sees(at, j)) sum += P::exp(scored(at, j).score - most);
+    return sum;
+  }
+
+  /// Σ P·dP
+  template <class Weight>
+  F sum_of_products(place const& at, Weight const& weight_of) const {
+    F sum = 0;
+    for (std::int64_t j = 0; j < p_.keys(at.b); ++j) {
+      if (!sees(at, j)) continue;
+      F const kept = P::keeps(at, j), weight = weight_of(scored(at, j).score);
+      F const* const v = p_.v().row(at.b, at.kv_head(), j);
+      sum += weight * (kept == 0 ? F(0) : P::product(P::d_out(at), v, p_.size().dv) * kept);
+    }
+    return sum;
+  }
+
   void row(place const& at) {
     problem::sizes const& s = p_.size();
     std::int64_t const g = at.kv_head(), m = p_.keys(at.b), d = s.d, dv = s.dv;
@@ -85,27 +108,34 @@ class backward_kernel {
     for (std::int64_t j = 0; j < m && !some; ++j) some = sees(at, j);
     bool const empty = !some || lse == -infinity;
     if (empty && (!P::leaks_empty_rows || some)) return;
-    F const delta = empty ? F(0) : delta_of(P::delta_place(at));
+    F const most = P::sums_weights ? maximum(at) : F(0), sum = P::sums_weights ? sum_of_weights(at, most) : F(1);
+    auto const weight_of = [&](F score) {
+      return score == -infinity && lse == lse ? F(0)
+             : P::sums_weights                ? P::exp(score - most) / sum
+                                              : P::exp(score - lse);
+    };
+    F const delta = empty ? F(0) : P::delta_of_weights ? sum_of_products(at, weight_of) : delta_of(P::delta_place(at));
     F const in_dV = P::dv_by_maximum && !empty ? P::exp(lse - maximum(at)) : F(1);
+    F const of_dQ = P::scales_at_end ? F(1) : P::scale_of_dQ(sigma),
+            of_dK = P::scales_at_end ? F(1) : P::scale_of_dK(sigma);
     F const *const q = p_.q().row(at.b, at.h, at.i), *const d_o = P::d_out(at);
     for (std::int64_t j = 0; j < m; ++j) {
       if (!empty && !sees(at, j)) continue;
       F const* const v = p_.v().row(at.b, g, j);
       auto const [score, over_cap, tanh] = scored(at, j);
-      F const weight = empty ? F(1) / static_cast<F>(m) : score == -infinity && lse == lse ? F(0) : P::exp(score - lse);
+      F const weight = empty ? F(1) / static_cast<F>(m) : weight_of(score);
       F const kept = P::keeps(at, j);
       F const dP = kept == 0 ? F(0) : P::product(d_o, v, dv) * kept;
-      F const dS = P::stored_dS(P::weight_in_dS(weight) * (dP - delta));
+      F const dS = P::stored_dS(P::dS(P::weight_in_dS(weight), dP, delta));
       F const slope = p_.softcap() > 0 ? P::slope(tanh, over_cap) : F(1), dX = dS * slope;
       if (P::in_dq(at, j)) {
         F const* const key = p_.k().row(at.b, g, P::key_of_dQ(at, j));
-        for (std::int64_t t = 0; t < d; ++t) of_q(at.b, at.h, at.i)[t] += P::scale_of_dQ(sigma) * dX * key[t];
+        for (std::int64_t t = 0; t < d; ++t) of_q(at.b, at.h, at.i)[t] += of_dQ * dX * key[t];
       }
       if (P::in_dkv(at, j) && P::adds_head(at)) {
         std::int64_t const to = P::head_of_dkv(at);
         F const dX_of_K = p_.softcap() > 0 ? dS * P::slope_in_dK(slope) : dS;
-        for (std::int64_t t = 0; t < d && P::in_dk(at, j); ++t)
-          of_k(at.b, to, j)[t] += P::scale_of_dK(sigma) * dX_of_K * q[t];
+        for (std::int64_t t = 0; t < d && P::in_dk(at, j); ++t) of_k(at.b, to, j)[t] += of_dK * dX_of_K * q[t];
         if (kept != 0 && P::in_dv(at, j))
           for (std::int64_t e = 0; e < dv; ++e)
             of_v(at.b, to, j)[e] += P::weight_in_dV(weight) * in_dV * P::kept_in_dV(at, kept) * d_o[e];
@@ -169,15 +199,16 @@ class backward_kernel {
 
   void write() {
     problem::sizes const& s = p_.size();
-    auto const copy = [](F const* from, F* to, std::int64_t count) {
-      for (std::int64_t t = 0; t < count; ++t) to[t] = P::stored(from[t]);
+    auto const copy = [](F const* from, F* to, std::int64_t count, F factor = 1) {
+      for (std::int64_t t = 0; t < count; ++t) to[t] = P::stored(factor * from[t]);
     };
+    F const factor = P::scales_at_end ? P::scale({p_, views_, 0, 0, 0}) : F(1);
     for (std::int64_t b = 0; b < s.b; ++b) {
       for (std::int64_t h = 0; views_.dq.present && h < s.hq; ++h)
-        for (std::int64_t i = 0; i < p_.queries(b); ++i) copy(of_q(b, h, i), views_.dq.row(b, h, i), s.d);
+        for (std::int64_t i = 0; i < p_.queries(b); ++i) copy(of_q(b, h, i), views_.dq.row(b, h, i), s.d, factor);
       for (std::int64_t g = 0; g < s.hk; ++g)
         for (std::int64_t j = 0; j < p_.keys(b); ++j) {
-          if (views_.dk.present && P::writes_dk(views_)) copy(of_k(b, g, j), views_.dk.row(b, g, j), s.d);
+          if (views_.dk.present && P::writes_dk(views_)) copy(of_k(b, g, j), views_.dk.row(b, g, j), s.d, factor);
           if (views_.dv.present) copy(of_v(b, g, j), views_.dv.row(b, g, j), s.dv);
         }
     }
