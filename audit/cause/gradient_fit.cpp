@@ -31,6 +31,10 @@ bool explains(answered_call const& pass, answered_call const& asked, output_kind
   auto const& [b, h, i, x] = wrong.index;
   std::size_t const at = gradient_places(asked.problem, kind).row(b, h, i) + static_cast<std::size_t>(x);
   double const got = load(*asked.outputs.of(kind), at), scaled = load(*pass.outputs.of(kind), at);
+  if (pass.put_right) {
+    double const right = near_gradient(pass, kind, wrong.index);
+    return !std::isfinite(right) || std::abs(scaled - right) <= std::abs(got - right) / 2;
+  }
   double const factor = got == 0 || got == scaled ? 1 : scaled / got;  // the gradient may be scaled
   double const truth = (wrong.truth_lower / 2 + wrong.truth_upper / 2) * factor;
   double const instead = near_gradient(pass, kind, wrong.index);

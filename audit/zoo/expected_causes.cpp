@@ -276,7 +276,7 @@ constexpr std::array causes{
     std::pair{"delta_stale_at_tiles", "delta-of-row-before-block-of-16"},
     std::pair{"delta_of_o_in_bf16", "delta-of-o-in-bf16"},
     std::pair{"lse_of_interleaved_head", "lse-of-head-modulo"},
-    std::pair{"dkv_of_interleaved_heads", ""},  // dS of two kv heads is added: no problem has such a gradient
+    std::pair{"dkv_of_interleaved_heads", "dkv-heads-interleaved"},
     std::pair{"dbias_mean_of_heads", "dbias-mean-of-heads"},
     std::pair{"dsink_without_delta", "dsink-without-delta"},
     std::pair{"dk_unwritten_without_dq", "outputs-unwritten"},

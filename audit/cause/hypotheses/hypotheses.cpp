@@ -31,6 +31,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_upstream(table);
     add_hypotheses_of_loops(table);
     add_hypotheses_of_single_gradients(table);
+    add_hypotheses_of_head_sums(table);
     add_hypotheses_of_lost_rows(table);
     add_hypotheses_of_half_passes(table);
     add_hypotheses_of_gradient_precision(table);

@@ -24,6 +24,7 @@ struct answered_call {
   std::optional<owned_problem> given{};    ///< the problem as it was stated, where its rows are packed or paged
   formed_from from = formed_from::inputs;  ///< of gradients: what they are judged as a function of
   bool open = false;                       ///< of gradients: the hypothesis says nothing of these
+  bool put_right = false;                  ///< of gradients: what the mistake added was taken from them again
   memory_form memory{};                    ///< how the tensors lay in memory
 };
 
@@ -112,6 +113,7 @@ void add_hypotheses_of_upstream(hypothesis_list& to);          ///< gradients: w
 void add_hypotheses_of_loops(hypothesis_list& to);             ///< gradients: pairs that one loop takes; sums
 void add_hypotheses_of_lost_rows(hypothesis_list& to);         ///< gradients: rows without keys, lost queries
 void add_hypotheses_of_single_gradients(hypothesis_list& to);  ///< gradients: one alone; lost rows, means, roundings
+void add_hypotheses_of_head_sums(hypothesis_list& to);         ///< gradients: the head to which a query head is added
 void add_hypotheses_of_half_passes(hypothesis_list& to);  ///< gradients: plain mistakes of one loop; after all others
 
 }  // namespace attest::audit

@@ -3,6 +3,7 @@
 #include <functional>
 #include <initializer_list>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "audit/tensors/elements.hpp"
@@ -81,6 +82,38 @@ TEST_CASE("keys at the end whose dK is 0, means in the place of sums, and a stat
           scale(outputs.dk, 1 / std::sqrt(static_cast<double>(problem.size().d)) / 0.3);
           return outputs;
         }) == "dk-of-default-scale");
+}
+
+TEST_CASE("query heads that are added to the wrong head of K and V are named", "[unit]") {
+  // Each query head by itself has K and V of its own: what it adds is known.
+  auto const added_to = [](auto head) {
+    return [=](owned_problem const& problem) {
+      problem::sizes const& s = problem.size();
+      problem_draft draft = problem.draft();
+      for (owned_tensor* t : {&draft.k, &draft.v}) {
+        owned_tensor const from = *t;
+        *t = owned_tensor::compact(from.type, {s.b, s.hq, s.m, from.layout.shape[3]});
+        fill(*t,
+             [&](auto b, auto h, auto j, auto x) { return load(from, offset_of(from, b, h / (s.hq / s.hk), j, x)); });
+      }
+      owned_outputs outputs = gradients_of(problem);
+      owned_outputs const alone = gradients_of(owned_problem::of_valid(std::move(draft)));
+      for (output_kind const kind : {dk, dv}) {
+        owned_tensor& sum = *outputs.of(kind);
+        owned_tensor const& of = *alone.of(kind);
+        fill(sum, [](auto...) { return 0.0; });
+        each_row(of, [&](auto b, auto h, auto j) {
+          for (std::int64_t x = 0; x < of.layout.shape[3]; ++x) {
+            std::size_t const at = offset_of(sum, b, head(s, h), j, x);
+            store(sum, at, load(sum, at) + load(of, offset_of(of, b, h, j, x)));
+          }
+        });
+      }
+      return outputs;
+    };
+  };
+  CHECK_FALSE(cause_of(passes(), added_to([](auto const& s, auto h) { return h / (s.hq / s.hk); })));
+  CHECK(name_of_cause(passes(), added_to([](auto const& s, auto h) { return h % s.hk; })) == "dkv-heads-interleaved");
 }
 
 }  // namespace attest::audit
