@@ -37,8 +37,7 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
   auto const ignored = ignored_field(kernel_case, outputs, claim);
   if (!ignored) return;
   for (violation& v : wrong) {
-    v.sentence +=
-        fmt::format("; it is right for the same call without its {}, which the kernel ignores", row_of(*ignored).name);
+    v.sentence += fmt::format("; it is right for the same call without its {}", row_of(*ignored).name);
     v.bug_class = bug_class::ignored_field;
   }
 }

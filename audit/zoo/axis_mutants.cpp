@@ -7,6 +7,22 @@ ATTEST_MUTANT(heads_clamped, bug_class::head_mapping, "no public report", "query
   static std::int64_t key_head(place const& at) { return std::min(at.h, at.key_heads() - 1); }
 };
 
+ATTEST_MUTANT(heads_from_next, bug_class::head_mapping, "no public report",
+              "the last query head of each group reads the next kv head, where groups have several") {
+  static std::int64_t key_head(place const& at) {
+    if (at.query_heads() == at.key_heads()) return at.h;
+    return std::min((at.h + 1) / (at.query_heads() / at.key_heads()), at.key_heads() - 1);
+  }
+};
+
+ATTEST_MUTANT(bias_of_next_head, bug_class::head_mapping, "no public report",
+              "query head h uses the bias of head h + 1, the last one that of head 0") {
+  static F score(place const& at, F product, std::int64_t j) {
+    F const s = honest<F>::softcap(at, product * honest<F>::scale(at));
+    return at.call.bias ? s + load<F>(*at.call.bias, at.b, (at.h + 1) % at.query_heads(), at.i, j) : s;
+  }
+};
+
 ATTEST_MUTANT(diagonal_without_sign, bug_class::causal_alignment, "no public report",
               "the diagonal of a band is |diagonal|") {
   static bool in_band(place const& at, std::int64_t j) {
@@ -39,6 +55,14 @@ ATTEST_MUTANT(bias_transposed, bug_class::accuracy, "no public report",
 };
 
 // --- scores ---
+
+ATTEST_MUTANT(bias_in_base_2, bug_class::accuracy, "no public report",
+              "scores are brought to base 2, and the bias is not") {
+  static F score(place const& at, F product, std::int64_t j) {
+    F const s = honest<F>::softcap(at, product * honest<F>::scale(at));
+    return at.call.bias ? s + honest<F>::bias(at, j) * F(0.6931471805599453) : s;
+  }
+};
 
 ATTEST_MUTANT(softcap_not_multiplied, bug_class::softcap_order, "no public report",
               "the softcap c makes tanh(s/c), not c tanh(s/c)") {

@@ -28,6 +28,7 @@ constexpr std::array causes{
     std::pair{"length_ignored", "lengths-ignored-band-kept"},
     std::pair{"length_one_too_many", "length-one-more-band-kept"},
     std::pair{"length_one_too_few", "length-one-less-band-kept"},
+    std::pair{"length_up_to_tile", "length-up-to-16-band-kept"},
     std::pair{"length_of_first_entry", "length-of-first-entry-band-kept"},
     std::pair{"empty_entry_is_nan", "entry-without-keys-nan"},
     std::pair{"empty_entry_ends_call", "outputs-unwritten"},
@@ -129,10 +130,14 @@ constexpr std::array causes{
     std::pair{"keys_of_tile_before", "k-of-tile-before-16"},
     std::pair{"keys_swapped_in_pairs", "k-swapped-by-1"},
     std::pair{"mask_of_first_tile", "mask-of-first-tile-of-16"},
+    std::pair{"mask_not_in_last_tile", "mask-unread-in-last-tile-of-32"},
     std::pair{"diagonal_tile_unread", "later-diagonal-tiles-of-16-unread"},
     std::pair{"sum_of_last_tile", "sum-of-last-tile-of-16"},
     // --- axis_mutants ---
     std::pair{"heads_clamped", "heads-clamped"},
+    std::pair{"heads_from_next", "heads-from-next"},
+    std::pair{"bias_of_next_head", "bias-of-next-head"},
+    std::pair{"bias_in_base_2", "bias-in-base-2"},
     std::pair{"diagonal_without_sign", "diagonal-without-sign"},
     std::pair{"left_edge_top_left", "left-edge-top-left"},
     std::pair{"bias_transposed", "bias-transposed"},
@@ -141,6 +146,9 @@ constexpr std::array causes{
     std::pair{"log2_e_of_three_digits", "log2-e-is-1.44"},
     std::pair{"scale_of_whole_root", "default-scale-of-whole-root"},
     std::pair{"hidden_score_0", "hidden-score0"},
+    // --- row_mutants ---
+    std::pair{"softmax_over_queries", "softmax-over-queries"},
+    std::pair{"sum_of_tile_row", "sum-of-first-row-of-16"},
     // --- visibility_mutants ---
     std::pair{"nan_empty_row", "empty-row-0/0|empty-row-nan"},
     std::pair{"mean_empty_row", "empty-row-mean"},
@@ -202,6 +210,7 @@ constexpr std::array causes{
     std::pair{"bf16_weights_cut", "weights-cut-to-bf16"},
     std::pair{"bf16_sums", "sums-in-bf16"},
     std::pair{"bf16_logits", "scores-in-bf16"},
+    std::pair{"bf16_scaled_queries", "q-scaled-in-bf16"},
     std::pair{"f16_logits", "scores-in-f16"},
     std::pair{"f16_dot_products", ""},  // a model of such sums is wider than a model of coarser scores
     std::pair{"f16_lowest_for_hidden", "hidden-score-65504"},

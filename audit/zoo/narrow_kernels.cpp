@@ -66,6 +66,17 @@ ATTEST_NARROW(f16_lowest_for_hidden, bug_class::sentinel, "vllm#56578",
   static constexpr bool reads_hidden_values = true;
 };
 
+ATTEST_NARROW(bf16_scaled_queries, bug_class::low_precision, "no public report",
+              "Q times the scale is rounded to bf16 before it meets K", "bf16") {
+  static float query(place const& at, std::int64_t t) {
+    return honest_narrow<F>::narrowed(honest_narrow<F>::query(at, t) * honest_narrow<F>::scale(at));
+  }
+  static float score(place const& at, float product, std::int64_t j) {
+    float const s = honest_narrow<F>::softcap(at, product);
+    return at.call.bias ? s + honest_narrow<F>::bias(at, j) : s;
+  }
+};
+
 // --- fast-math ---
 
 ATTEST_NARROW(f16_flushes_outputs, bug_class::fast_math, "pytorch PR#115151", "outputs below 2^-14 become 0",

@@ -60,6 +60,13 @@ ATTEST_MUTANT(mask_of_first_tile, bug_class::mask_polarity, "no public report",
   static bool attends(place const& at, std::int64_t j) { return honest<F>::attends(at, j % 16); }
 };
 
+ATTEST_MUTANT(mask_not_in_last_tile, bug_class::mask_polarity, "no public report",
+              "the mask is not applied to the last tile of 32 keys, if there are several") {
+  static bool attends(place const& at, std::int64_t j) {
+    return (at.keys() > 32 && j >= (at.keys() - 1) / 32 * 32) || honest<F>::attends(at, j);
+  }
+};
+
 // --- loops and sums ---
 
 ATTEST_MUTANT(diagonal_tile_unread, bug_class::causal_alignment, "no public report",

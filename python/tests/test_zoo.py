@@ -52,7 +52,7 @@ MUTANTS = {
         "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 "
         "sentinel_ten_thousand "
         "unwritten_empty_row"),
-    "support/grouped": "first_head_only heads_interleaved heads_clamped",
+    "support/grouped": "first_head_only heads_interleaved heads_clamped heads_from_next",
     "support/grouped+alibi": "f16_flushes_outputs",
     "support/grouped+causal": (
         "hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon fp8_inputs diagonal_tile_unread "
@@ -62,13 +62,14 @@ MUTANTS = {
         "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
     "support/grouped+head-mask": "mask_of_the_first_head",
     "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch mask_of_first_tile",
-    "support/grouped+odd-width": "scale_in_f16 scale_of_whole_root",
+    "support/grouped+odd-width": "bf16_scaled_queries scale_in_f16 scale_of_whole_root",
     "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
     "support/grouped+window": "window_from_whole_tile window_with_one_key_more window_without_first_key",
+    "support/mask-bhnm": "mask_not_in_last_tile",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
-    "support/grouped+bias": "bias_of_kv_head bias_scaled bias_transposed",
+    "support/grouped+bias": "bias_in_base_2 bias_of_kv_head bias_of_next_head bias_scaled bias_transposed",
     "support/grouped+unequal-lengths": "key_tiles_by_queries",
     "support/causal+softcap": "mask_before_softcap",
     "support/grouped+scale": "stated_scale_twice",
@@ -82,7 +83,8 @@ MUTANTS = {
         "lse_maximum_in_base_2 lse_sum_in_base_2 remainder_of_columns rescales_in_base_2 rescales_inversely "
         "scales_queries_in_place "
         "values_of_entries_by_heads "
-        "scores_and_sums_in_f16 scores_in_bf16 sum_of_rounded_weights sums_in_bf16 tf32_inside weights_in_f16 "
+        "scores_and_sums_in_f16 scores_in_bf16 softmax_over_queries sum_of_rounded_weights sum_of_tile_row "
+        "sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros "
         "keys_of_tile_before keys_swapped_in_pairs last_tile_moved_back log2_e_of_three_digits sum_of_last_tile "
         "values_of_tile_before zeros_fill_last_tile"),

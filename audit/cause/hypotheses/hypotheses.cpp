@@ -23,6 +23,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_results(table);
     add_hypotheses_of_rescaling(table);
     add_hypotheses_of_axes(table);
+    add_hypotheses_of_neighbours(table);
     add_hypotheses_of_tiles(table);
     add_hypotheses_of_exponentials(table);
     add_hypotheses_of_scores(table);

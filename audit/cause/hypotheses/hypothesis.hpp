@@ -105,6 +105,7 @@ void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the divisio
 void add_hypotheses_of_tiles(hypothesis_list& to);         ///< what fills the last tile, where loops over tiles end
 void add_hypotheses_of_scores(hypothesis_list& to);        ///< factors and bounds of scores, sums of another row
 void add_hypotheses_of_axes(hypothesis_list& to);          ///< heads, entries, columns, axes taken for others
+void add_hypotheses_of_neighbours(hypothesis_list& to);    ///< masks and biases of another head, entry or tile
 void add_hypotheses_of_exponentials(hypothesis_list& to);  ///< exponentials that end
 void add_hypotheses_of_precision(hypothesis_list& to);     ///< wider models of the same problem
 void add_hypotheses_of_deltas(hypothesis_list& to);        ///< gradients: factors, delta, LSE, the softcap's slope

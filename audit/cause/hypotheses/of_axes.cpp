@@ -1,6 +1,7 @@
 // Hypotheses about axes that are taken for another: heads, entries, columns, the two axes of a band, mask or bias.
 #include <algorithm>
 #include <cstdint>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -126,6 +127,13 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
       }));
   add("v-heads-interleaved", "query head h reads head h mod hk of V", reads_elsewhere(false, true, is_grouped, modulo));
   add("k-heads-interleaved", "query head h reads head h mod hk of K", reads_elsewhere(true, false, is_grouped, modulo));
+  for (auto const& [name, of_k, of_v] :
+       {std::tuple{"K and V", true, true}, std::tuple{"K", true, false}, std::tuple{"V", false, true}})
+    add(of_k && of_v ? "heads-from-next" : fmt::format("{}-heads-from-next", of_k ? "k" : "v"),
+        fmt::format("the last query head of each group reads {} of the next key-value head", name),
+        reads_elsewhere(of_k, of_v, is_grouped, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
+          return entry_and_head{b, std::min((h + 1) / (s.hq / s.hk), s.hk - 1)};
+        }));
   add("heads-reversed", "query heads read the key-value heads from the last to the first",
       reads_elsewhere(true, true, has_heads, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
         return entry_and_head{b, s.hk - 1 - h / (s.hq / s.hk)};

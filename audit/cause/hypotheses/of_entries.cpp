@@ -24,9 +24,10 @@ bool is_aligned(owned_problem const& p) {
 bool is_shortened(owned_problem const& p) { return p.draft().k_lengths.has_value(); }
 
 /// The number of keys of entry e by a mistake; `slot` is the most that an entry may have.
-using mistaken_length = std::int64_t (*)(std::vector<std::int64_t> const& lengths, std::size_t e, std::int64_t slot);
+using mistaken_length =
+    std::function<std::int64_t(std::vector<std::int64_t> const& lengths, std::size_t e, std::int64_t slot)>;
 
-std::vector<std::int64_t> lengths_by(owned_problem const& p, mistaken_length by) {
+std::vector<std::int64_t> lengths_by(owned_problem const& p, mistaken_length const& by) {
   std::vector<std::int64_t> right, mistaken;
   for (std::int64_t e = 0; e < p.size().b; ++e) right.push_back(keys_of(p, e));
   for (std::size_t e = 0; e < right.size(); ++e) mistaken.push_back(by(right, e, p.size().m));
@@ -60,7 +61,7 @@ bool is_in_slots(answered_call const& call) {
 
 /// Other numbers of keys: bands are aligned by them, or stay where they were.
 void add_lengths(hypothesis_list& to, std::string const& name, std::string const& sentence,
-                 bool (*concerned)(answered_call const&), mistaken_length by) {
+                 bool (*concerned)(answered_call const&), mistaken_length const& by) {
   for (bool const kept : {false, true})
     adds_problems_to(to)(name + (kept ? "-band-kept" : ""), sentence + (kept ? "; bands stay where they were" : ""),
                          [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
@@ -159,6 +160,12 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
               [](auto const& of, auto e, auto slot) { return std::min(of[e] + 1, slot); });
   add_lengths(to, "length-one-less", "the last key of each shortened entry is lost", is_any,
               [](auto const& of, auto e, auto slot) { return of[e] > 0 && of[e] < slot ? of[e] - 1 : of[e]; });
+  for (std::int64_t const tile : {8, 16, 32, 64, 128})
+    add_lengths(to, fmt::format("length-up-to-{}", tile),
+                fmt::format("lengths of keys are rounded up to a multiple of {}", tile), is_in_slots,
+                [=](auto const& lengths, std::size_t e, std::int64_t slot) {
+                  return std::min((lengths[e] + tile - 1) / tile * tile, slot);
+                });
   add_lengths(to, "length-of-first-entry", "no entry has more keys than the first", is_any,
               [](auto const& of, auto e, auto) { return std::min(of[0], of[e]); });
   add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);

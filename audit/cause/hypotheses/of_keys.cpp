@@ -175,7 +175,7 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   add("last-key-unread", "the last key is not read", reads_only(has_keys, but_last));
   add("first-key-unread", "the first key is not read",
       reads_only(has_keys, [](owned_problem const&, std::int64_t j) { return j > 0; }));
-  for (std::int64_t const block : {4, 8, 16, 32, 64, 128})
+  for (std::int64_t const block : {4, 8, 16, 32, 64, 128, 256, 512})
     add(fmt::format("tail-of-{}-unread", block), fmt::format("keys behind the last multiple of {} are not read", block),
         reads_only(has_tail(block), but_tail(block)));
   constexpr auto only_of_product = "left out of the product with V, but not of the sum of the weights";

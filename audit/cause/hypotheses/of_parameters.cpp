@@ -1,6 +1,8 @@
 // Hypotheses about scale, softcap and bias.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -72,6 +74,29 @@ std::vector<answered_call> bias_of_kv_head(answered_call const& call, answered_c
   return with_problem(call, std::move(draft));
 }
 
+/// Q times the scale, or times the scale and log₂ e, is stored in 16 bits before it meets K.
+void add_scaled_queries(hypothesis_list& to) {
+  auto const has_scores = [](owned_problem const& p) {
+    return p.size().d > 0 && std::isfinite(sigma_of(p)) && sigma_of(p) != 0 && is_small(p);
+  };
+  for (auto const& [name, format] :
+       {std::pair{"bf16", problem::format_of<problem::bf16>}, std::pair{"f16", problem::format_of<problem::f16>}})
+    for (bool const base_2 : {false, true})
+      adds_problems_to(to)(
+          fmt::format("q-scaled-in-{}{}", name, base_2 ? "-base-2" : ""),
+          fmt::format("Q times the scale{} is rounded to {} before it meets K", base_2 ? " and log₂ e" : "", name),
+          solves(has_scores, [base_2, to_format = format](problem_draft& p) {
+            double const times = sigma_of_draft(p) * (base_2 ? std::numbers::log2e : 1);
+            owned_tensor const old = p.q;
+            auto const& n = old.layout.shape;
+            p.q = owned_tensor::compact(old.type, {n[0], n[1], n[2], n[3]});
+            fill(p.q, [&](auto b, auto h, auto i, auto t) {
+              return rounded_to(load(old, offset_of(old, b, h, i, t)) * times, to_format);
+            });
+            p.scale = base_2 ? std::numbers::ln2 : 1;
+          }));
+}
+
 }  // namespace
 
 void add_hypotheses_of_parameters(hypothesis_list& to) {
@@ -95,6 +120,7 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),
         solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
                [to_format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), to_format); }));
+  add_scaled_queries(to);
   add("scale-0-is-default", "an explicit scale of 0 counts as none",
       solves([](owned_problem const& p) { return p.draft().scale == 0 && p.size().d > 0; },
              [](problem_draft& p) { p.scale.reset(); }));
@@ -151,6 +177,11 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
                double const sigma = sigma_of_draft(p);
                map_bias(p, [=](double x) { return x * sigma; });
              }));
+  for (auto const& [name, sentence, factor] :
+       {std::tuple{"bias-in-base-2", "the bias is taken in base 2: it is multiplied by ln 2", std::numbers::ln2},
+        std::tuple{"bias-times-log2-e", "log₂ e is applied to a bias of e^s", std::numbers::log2e}})
+    add(name, sentence,
+        solves(has_bias, [times = factor](problem_draft& p) { map_bias(p, [=](double x) { return x * times; }); }));
   add("bias-of-kv-head", "query head h uses the bias of its kv head h/(hq/hk)", bias_of_kv_head);
   add_uses_of_the_first(to, "bias", &problem_draft::bias);
 }

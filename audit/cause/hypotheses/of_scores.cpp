@@ -87,7 +87,7 @@ supposition caps_scores(double (*f)(double s, double cap)) {
 calls softmax_over_queries(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
   problem::sizes const& s = p.size();
-  if (!is_small(p) || !call.outputs.o || p.draft().sink || s.n < 2) return {};
+  if (!is_small(p) || !call.outputs.o || p.draft().sink || s.n < 1) return {};
   score_table const score(p);
   std::vector<double> most(static_cast<std::size_t>(s.b * s.hq * s.m), -HUGE_VAL), sum(most.size());
   auto const each = [&](auto const& f) {
@@ -118,7 +118,7 @@ calls softmax_over_queries(answered_call const& call, answered_call const*) {
 }
 
 /// O is divided by the sum of another row.
-supposition divides_by_row(std::int64_t (*other)(std::int64_t i, std::int64_t n)) {
+supposition divides_by_row(std::function<std::int64_t(std::int64_t i, std::int64_t n)> other) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     problem::sizes const& s = p.size();
@@ -187,6 +187,10 @@ void add_hypotheses_of_scores(hypothesis_list& to) {
       divides_by_row([](std::int64_t i, std::int64_t n) { return std::min(i + 1, n - 1); }));
   add("sum-of-first-row", "O is divided by the sum of the weights of query 0",
       divides_by_row([](std::int64_t, std::int64_t) { return std::int64_t{0}; }));
+  for (std::int64_t const tile : {2, 4, 8, 16, 32, 64})
+    add(fmt::format("sum-of-first-row-of-{}", tile),
+        fmt::format("O is divided by the sum of the weights of the first query of its tile of {}", tile),
+        divides_by_row([=](std::int64_t i, std::int64_t) { return i / tile * tile; }));
 }
 
 }  // namespace attest::audit

@@ -34,8 +34,9 @@ void add_masks(hypothesis_list& to) {
       solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
 }
 
-/// Keys before the next multiple of `block` after the left edge of the first query of a block are not read.
-supposition begins_with_whole_block(std::int64_t block) {
+/// Keys before the next multiple of `block` after the left edge of the first query of a block of `queries` are not
+/// read.
+supposition begins_with_whole_block(std::int64_t block, std::int64_t queries) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
     owned_problem const& p = call.problem;
     problem::band const band = p.draft().band;
@@ -45,7 +46,7 @@ supposition begins_with_whole_block(std::int64_t block) {
     bool any = false;
     problem_draft draft = p.draft();
     show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
-      std::int64_t const edge = std::max<std::int64_t>(i / block * block + start, 0);
+      std::int64_t const edge = std::max<std::int64_t>(i / queries * queries + start, 0);
       bool const seen = sees(p, b, h, i, j), read = j >= (edge + block - 1) / block * block;
       any |= seen && !read;
       return seen && read;
@@ -106,7 +107,11 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
     add(fmt::format("window-from-whole-block-of-{}", block),
         fmt::format("a window begins with the first whole block of {} keys behind the left edge of its first query",
                     block),
-        begins_with_whole_block(block));
+        begins_with_whole_block(block, block));
+  for (std::int64_t const block : {8, 16, 32, 64, 128})
+    add(fmt::format("window-of-query-from-whole-block-of-{}", block),
+        fmt::format("a query reads its window from the first whole block of {} keys behind the left edge on", block),
+        begins_with_whole_block(block, 1));
   for (std::int64_t const block : {8, 16, 32, 64, 128})
     add(fmt::format("diagonal-in-blocks-of-{}", block),
         fmt::format("the diagonal of a band is rounded towards 0, to a multiple of {}", block),
@@ -114,9 +119,11 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
                [=](problem_draft& p) { p.band.diagonal = p.band.diagonal / block * block; }));
   // --- a band, or an edge, that is not looked at ---
   add("left-ignored", "the left edge of a window is ignored",
-      solves(has_left, [](problem_draft& p) { p.band.left = -1; }));
+      solves(has_left, [](problem_draft& p) { p.band.left = -1; }),
+      plain_mistake{"the answer without the left edge of the band", bug_class::window_edge});
   add("right-ignored", "the right edge of a band is ignored",
-      solves(has_right, [](problem_draft& p) { p.band.right = -1; }));
+      solves(has_right, [](problem_draft& p) { p.band.right = -1; }),
+      plain_mistake{"the answer without the right edge of the band", bug_class::window_edge});
   add("band-ignored-for-one-query", "a single query sees every key: the band is ignored where n = 1",
       solves([](owned_problem const& p) { return is_banded(p) && p.size().n == 1; },
              [](problem_draft& p) { p.band = {}; }));

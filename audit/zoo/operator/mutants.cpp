@@ -92,6 +92,15 @@ ATTEST_OPERATOR(length_one_too_many, bug_class::entries, "vllm PR#47305",
   }
 };
 
+ATTEST_OPERATOR(length_up_to_tile, bug_class::entries, "no public report",
+                "the keys of an entry are read up to a multiple of 16, where there is room") {
+  static std::int64_t keys(operator_place<F> const& at) {
+    std::int64_t const m = at.p.keys(at.b);
+    if (at.paged() || at.p.k().map.starts != nullptr) return m;
+    return std::min((m + 15) / 16 * 16, at.size().m);
+  }
+};
+
 ATTEST_OPERATOR(length_one_too_few, bug_class::entries, "onnxruntime PR#27992",
                 "the last key of each shortened entry is lost") {
   static std::int64_t keys(operator_place<F> const& at) {
