@@ -20,7 +20,7 @@ case_pool::case_pool(audit_plan const& plan, audit_options const& options, inter
       when_(when),
       wider_(*options.claim),
       limits_(fixed_limits(options)),
-      refusals_(plan.type, options.seed, plan.domain, plan.of_gradients),
+      refusals_(plan.type, options.seed, plan.domain, plan.of_gradients, !options.domain),
       served_(std::move(served)) {
   limits_.domain = plan.domain;
   limits_.gradients.domain = plan.of_gradients;

@@ -16,6 +16,7 @@ isolation_limits limits_of(audit_options const& options) {
   if (options.budget) limits.loading_seconds = std::min(limits.loading_seconds, *options.budget);
   limits.all_protections = options.require_isolation;
   limits.needs = options.needs;
+  limits.outputs = options.outputs;
   return limits;
 }
 

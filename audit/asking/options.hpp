@@ -45,6 +45,7 @@ struct audit_options {
   double outside = allowed_outside;  ///< the share of an output that may lie outside the hypotheses of the bound
   bool quick = false, fail_fast = false;
   std::optional<call_domain> domain;  ///< declared: all calls are asked inside it; none: it is found
+  outputs_rule outputs{};             ///< of the declared domain, or of the domain that was found
   bool strict_refusals = false;       ///< an error that the kernel answers outside its domain is a finding, too
   bool reproducible = false;          ///< outputs may not depend on threads, batch position or the rest of the batch
   bool require_concurrent_calls = false;      ///< calls that threads make at the same time must be right, too
@@ -81,7 +82,8 @@ struct audit_options {
 /// Sets the declared domain, if there is one. Returns the error if it is no domain.
 std::optional<problem::error> read_domain(std::optional<std::string> const& text, audit_options& into);
 
-/// The time limits of a call. They are shorter with --quick, and the budget limits the time to load the kernel.
+/// The limits of a call, and which outputs it asks for. They are shorter with --quick, and the budget limits the time
+/// to load the kernel.
 isolation_limits limits_of(audit_options const& options);
 
 }  // namespace attest::audit

@@ -1,10 +1,13 @@
 #include "audit/asking/own_refusals.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "audit/cases/domain/size_axis.hpp"
 #include "audit/cases/families/backward_forms.hpp"
 #include "audit/cases/forms/support_cases.hpp"
 #include "audit/judge/forward_answers.hpp"
@@ -24,16 +27,19 @@ feature_set features_of(problem_draft call) {
 void own_refusals::take(audit_case const& of, kernel_session& kernel, case_result& result) {
   auto const& wrong = result.judged.violations;
   if (result.own_ends == 0 || result.judged.failed != result.own_ends || std::ssize(wrong) != result.own_ends) return;
-  std::string features;
+  std::string features, sizes;
   for (violation const& each : wrong) {
-    std::string found = refused_features(of.call(each.call).draft(), kernel);
-    if (found.empty()) return;
+    owned_problem const& call = of.call(each.call);
+    std::string found = refused_features(call.draft(), kernel);
+    if (found.empty()) sizes = refused_sizes(call, kernel);
+    if (found.empty() && sizes.empty()) return;
     features = std::move(found);
   }
+  std::string const what = sizes.empty() ? "the smallest call with " + features : "plain calls with " + sizes;
   result.observations.push_back(
-      fmt::format("{}: {}; it ends the smallest call with {} so, too, which is taken as a refusal. --refusals strict "
-                  "judges such calls",
-                  of.full_name(), wrong.front().sentence, features));
+      fmt::format("{}: {}; it ends {} so, too, which is taken as a refusal. --refusals strict judges such calls",
+                  of.full_name(), wrong.front().sentence, what));
+  result.refused_sizes = std::move(sizes);
   result.judged = {}, result.own_ends = 0, result.unsupported = true;
   if (auto form = of.form ? of.form : form_of(of.problem.draft()))
     result.replies.push_back({*std::move(form), false, kernel_session::requestable(of.problem, of.asks), {}});
@@ -54,22 +60,65 @@ std::string own_refusals::refused_features(problem_draft const& call, kernel_ses
   return "";
 }
 
+std::string own_refusals::refused_sizes(owned_problem const& call, kernel_session& kernel) {
+  problem::sizes const& s = call.size();
+  auto const small = small_call_of(domain_);
+  if (!of_sizes_ || !small || call.draft().d_out || end_of(*small, seed_, kernel) != end::answered) return "";
+  for (size_axis const& axis : size_axes)
+    if (axis.name != "group" && axis.of(s) == 0) return fmt::format("{}=0", axis.name);
+  domain_call plain = *small;
+  plain.size = s;
+  if (plain.band != band_form::none && domain_.takes(band_form::square) && s.n == s.m) plain.band = band_form::top_left;
+  if (!domain_call::of_name(plain.name())) return "";
+  auto const refused = [&](std::optional<problem::band> const& band) {
+    return std::ranges::all_of(std::array{seed_, seed_ + 1}, [&](std::uint64_t seed) {
+      audit_case asked = case_of(plain, type_, seed);
+      std::string name = fmt::format("{} {}", plain.name(), seed);
+      if (band) {
+        problem_draft draft = asked.problem.draft();
+        draft.band = *band, draft.align = 0;
+        asked.problem = owned_problem::of_valid(std::move(draft));
+        name += fmt::format(" {} {} {}", band->diagonal, band->left, band->right);
+      }
+      return end_of(asked, name, kernel) == end::perhaps_refused;
+    });
+  };
+  std::string const words = fmt::format("b={} hq={} hk={} n={} m={} d={} dv={}", s.b, s.hq, s.hk, s.n, s.m, s.d, s.dv);
+  if (refused(std::nullopt)) return words;
+  problem::band const& band = call.draft().band;
+  bool const has_band = (band.left >= 0 || band.right >= 0) && call.draft().align == 0;
+  if (!has_band || !refused(band)) return "";
+  return fmt::format("{} diagonal={} left={} right={}", words, band.diagonal, band.left, band.right);
+}
+
+own_refusals::end own_refusals::end_of(domain_call const& plain, std::uint64_t seed, kernel_session& kernel) {
+  return end_of(case_of(plain, type_, seed), fmt::format("{} {}", plain.name(), seed), kernel);
+}
+
 own_refusals::end own_refusals::end_of(feature_set const& wanted, bool backward, kernel_session& kernel) {
   auto small = backward ? gradient_support_case(wanted, type_, seed_, of_gradients_)
                         : support_case(wanted, type_, seed_, domain_);
   if (!small) return end::other;
-  {
-    std::scoped_lock const lock(mutex_);
-    if (auto const at = known_.find(small->full_name()); at != known_.end()) return at->second;
-  }
   std::string const name = small->full_name();
-  if (backward && kernel.reads_forward()) small = with_forward(*std::move(small));
-  auto const ran = kernel.run(small->problem, 0, placement::end, small->asks);
+  if (backward && kernel.reads_forward() && !known(name)) small = with_forward(*std::move(small));
+  return end_of(*small, name, kernel);
+}
+
+std::optional<own_refusals::end> own_refusals::known(std::string const& name) {
+  std::scoped_lock const lock(mutex_);
+  auto const at = known_.find(name);
+  return at == known_.end() ? std::nullopt : std::optional(at->second);
+}
+
+own_refusals::end own_refusals::end_of(audit_case const& small, std::string const& name, kernel_session& kernel) {
+  if (auto const before = known(name)) return *before;
+  auto const ran = kernel.run(small.problem, 0, placement::end, small.asks);
   if (!ran) return end::other;
   call_report const& did = ran.value().report;
   if (did.outcome == call_outcome::cut_short || did.outcome == call_outcome::unanswered) return end::other;
+  bool const refused = may_be_refusal(did) || did.outcome == call_outcome::unsupported;
   end const found = did.outcome == call_outcome::succeeded ? end::answered
-                    : may_be_refusal(did)                  ? end::perhaps_refused
+                    : refused                              ? end::perhaps_refused
                                                            : end::other;
   std::scoped_lock const lock(mutex_);
   return known_.emplace(name, found).first->second;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "audit/cases/arranged.hpp"
+#include "audit/cases/domain/size_axis.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -93,16 +94,26 @@ needed_tensors needed_tensors::neutral_in(problem_draft const& p, problem::sizes
   return found;
 }
 
-std::vector<std::string_view> needed_tensors::names() const {
-  std::vector<std::string_view> names;
+std::vector<std::string> needed_tensors::names() const {
+  std::vector<std::string> names;
   for (needed_row const& row : needed_table)
-    if (has(row.id)) names.push_back(row.name);
+    if (has(row.id)) names.emplace_back(row.name);
+  if (has(tensor::block_table) && page_ != usual_page) names.back() += ":" + std::to_string(page_);
   return names;
 }
 
-std::optional<needed_tensor> needed_tensors::named(std::string_view name) {
+bool needed_tensors::add_named(std::string_view name) {
+  std::string_view const table = needed_table[static_cast<std::size_t>(tensor::block_table)].name;
+  constexpr std::int64_t most_rows = 1 << 16;
+  if (name.starts_with(table) && name.substr(table.size()).starts_with(':')) {
+    auto const rows = size_in(name.substr(table.size() + 1));
+    if (!rows || *rows < 1 || *rows > most_rows) return false;
+    add(tensor::block_table).in_pages_of(*rows);
+    return true;
+  }
   auto const at = std::ranges::find(needed_table, name, &needed_row::name);
-  return at == std::end(needed_table) ? std::nullopt : std::optional(at->id);
+  if (at != std::end(needed_table)) add(at->id);
+  return at != std::end(needed_table);
 }
 
 std::vector<std::string_view> needed_tensors::all_names() {
@@ -133,7 +144,7 @@ void supply(problem_draft& to, needed_tensors const& needed) {
   if (lacks(needed_tensor::k_offsets) && can_pack && !to.block_table) pack_keys(to, 0);
   if (lacks(needed_tensor::block_table) && !to.k_offsets) {
     random_stream random(0, "needed pages");
-    page_keys(to, {.page = 16, .more_columns = 1, .more_pages = 2}, random);
+    page_keys(to, {.page = needed.page(), .more_columns = 1, .more_pages = 2}, random);
   }
 }
 

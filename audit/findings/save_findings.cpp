@@ -36,8 +36,14 @@ std::size_t bytes_of(owned_problem const& problem) {
 class finding_saver {
  public:
   finding_saver(audit_options const& options, clock::time_point until, findings_folder& folder, report& into,
-                call_domain const& domain)
-      : options_(options), until_(until), kernel_(options, until), folder_(folder), report_(into), domain_(domain) {}
+                call_domain const& domain, told_of_shrunk const& shrunk)
+      : options_(options),
+        until_(until),
+        kernel_(options, until),
+        folder_(folder),
+        report_(into),
+        domain_(domain),
+        shrunk_(shrunk) {}
 
   void save(audit_case const& failing, finding& found) {
     bool asks_again = false;
@@ -101,10 +107,13 @@ class finding_saver {
     run_again(small, &outputs);
     owned_problem const& problem = small.call(shrunk->what.call);
     found.shrunk = shrunk_finding{shrunk->what, problem.size(), "", list_inputs(problem), rows_of(problem)};
+    shrunk_(found, small);
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",
                                      shell_word(options_.kernel), shell_word(options_.contract_argument),
                                      shell_word(found.shrunk->file), options_.words_of_rules());
+    if (domain_.outputs != outputs_rule{})
+      found.reproducer += " --domain " + shell_word(call_domain{.outputs = domain_.outputs}.text());
     return true;
   }
 
@@ -133,13 +142,14 @@ class finding_saver {
   findings_folder& folder_;
   report& report_;
   call_domain const& domain_;
+  told_of_shrunk const& shrunk_;
 };
 
 }  // namespace
 
 void save_findings(audit_options const& options, case_finder const& find, clock::time_point until,
-                   findings_folder& folder, report& into, call_domain const& domain) {
-  finding_saver saver(options, until, folder, into, domain);
+                   findings_folder& folder, report& into, call_domain const& domain, told_of_shrunk const& shrunk) {
+  finding_saver saver(options, until, folder, into, domain, shrunk);
   std::set<std::pair<std::string, std::string>> done;
   for (finding& found : into.findings) {
     if (found.waived) found.no_pictures = "it is waived";

@@ -37,6 +37,7 @@ struct isolation_limits {
   process_limits process = {};   ///< memory in addition to the tensors, and threads, observed from outside
   bool all_protections = false;  ///< a kernel is not loaded if the system forbids one
   kernel_needs needs = {};       ///< what it may reach in addition to its own files
+  outputs_rule outputs = {};     ///< of the calls of a session
 };
 
 /// The position of a tensor between the inaccessible pages on both sides.

@@ -18,7 +18,7 @@ problem::result<kernel_session> kernel_session::open(kernel_library const& libra
                                                      isolation_limits const& limits) {
   auto kernel = isolated_kernel::open(library, limits);
   if (!kernel) return kernel.why();
-  return kernel_session(std::move(kernel).value(), interrupted);
+  return kernel_session(std::move(kernel).value(), interrupted, limits.outputs);
 }
 
 /// isolated_kernel::run_together; the first hang or end by SIGKILL counts only if it comes again at once.
@@ -55,6 +55,8 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
   asks = requestable(problem, asks);
   asks.lse = asks.lse && lse_.is_supported();
   asks.weights = asks.weights && weights_.is_supported();
+  asks = rule_.within(asks);
+  asked_outputs const least = rule_.least();
   if (problem.draft().d_out)
     return run_pass(problem, {.threads = threads,
                               .placement = placement,
@@ -90,10 +92,10 @@ problem::result<kernel_session::run_result> kernel_session::run(owned_problem co
     return std::move(result);
   };
   auto ended = ends_with(asks.lse, asks.weights);
-  if (!ended || ended.value() || (!asks.lse && !asks.weights)) return learned(std::move(ended));
-  ended = ends_with(false, false);
+  if (!ended || ended.value() || asks == least) return learned(std::move(ended));
+  ended = ends_with(least.lse, least.weights);
   bool const has_o = ended && ended.value() && result.report.outcome == call_outcome::succeeded;
-  if (!has_o || !asks.lse || !asks.weights) return learned(std::move(ended));
+  if (!has_o || asks.lse == least.lse || asks.weights == least.weights) return learned(std::move(ended));
   ended = ends_with(true, false);
   if (!ended || ended.value()) return learned(std::move(ended));
   return learned(ends_with(false, true));

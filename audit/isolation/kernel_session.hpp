@@ -51,13 +51,16 @@ class kernel_session {
   /// Does its backward pass read the O and LSE that it is handed? True until it says otherwise.
   bool reads_forward() const noexcept { return reads_forward_; }
 
+  /// From now on calls ask for outputs by this rule.
+  void ask_by(outputs_rule const& rule) { rule_ = rule; }
+
   /// From now on `interrupted` ends calls.
   void interrupt_by(interruption const& interrupted) { interruption_ = interrupted; }
 
  private:
   problem::result<run_result> run_pass(owned_problem const& problem, call_request const& request);
-  kernel_session(isolated_kernel kernel, interruption const& interrupted)
-      : kernel_(std::move(kernel)), interruption_(interrupted) {}
+  kernel_session(isolated_kernel kernel, interruption const& interrupted, outputs_rule const& rule)
+      : kernel_(std::move(kernel)), interruption_(interrupted), rule_(rule) {}
   problem::result<std::vector<call_answer>> ask(std::span<call_of_group const> calls, double more_seconds);
 
   /// An optional output is supported if an answer had it, or until a few answers had to do without it.
@@ -79,6 +82,7 @@ class kernel_session {
 
   isolated_kernel kernel_;
   interruption interruption_;
+  outputs_rule rule_;
   learned_gradients gradients_;
   learned_output lse_, weights_;
   bool hung_together_ = false, ended_ = false, reads_forward_ = true;

@@ -36,8 +36,9 @@ struct case_result {
   judgement judged;
   bool unsupported = false;  ///< the kernel does not support the case, or the file has no outputs for it
   bool hung = false, cut_short = false;
-  bool unanswered = false;    ///< a call did not return, for which the kernel may not be to blame
-  std::int64_t own_ends = 0;  ///< of judged.failed: calls that ended by what may be a refusal (may_be_refusal)
+  bool unanswered = false;      ///< a call did not return, for which the kernel may not be to blame
+  std::int64_t own_ends = 0;    ///< of judged.failed: calls that ended by what may be a refusal (may_be_refusal)
+  std::string refused_sizes{};  ///< "n=2 m=3 d=64" of a call whose sizes the kernel refuses by an end of its own
   std::vector<std::string> observations;
   std::vector<std::string> conventions;  ///< relaxed ones that mattered here
   std::vector<call_reply> replies;       ///< of the calls that the kernel answered or refused

@@ -63,6 +63,8 @@ class audit_session {
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
   void name_conditions();
+  /// Takes away the condition of a finding whose smaller call, which is printed, it does not hold for.
+  void check_condition(finding& found, audit_case const& smaller);
   void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
@@ -84,8 +86,11 @@ class audit_session {
   interruption when_;
   case_pool pool_;
   bool incomplete_ = false, hurried_ = false, nothing_to_draw_ = false;
-  int hung_ = 0, unanswered_ = 0;  ///< cases
-  points_asked points_;            ///< of the cases that were answered
+  int hung_ = 0, unanswered_ = 0;     ///< cases
+  std::int64_t refused_by_size_ = 0;  ///< cases with a call whose sizes the kernel refuses by an end of its own
+  std::string refused_sizes_;         ///< of the first such call
+  points_asked points_;               ///< of the cases that were answered
+  std::map<finding const*, std::function<bool(call_form const&)>> conditions_;  ///< does it hold for a form?
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_, judged_passes_;          ///< the first calls of the cases; of backward passes
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused

@@ -62,12 +62,22 @@ void audit_session::name_conditions() {
         static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain,
         special_values_of(call));
     if (!where || (where->holds && !where->holds(*form))) continue;
+    if (where->holds) conditions_[&found] = where->holds;
     found.condition = is_pass ? of_gradients(where->sentence) : where->sentence;
     bool const of_all =
         where->holds && std::ranges::none_of(others, &judged_form::wrong) &&
         std::ranges::all_of(asked, [&](judged_form const& call) { return call.wrong == where->holds(call.form); });
     if (report_.cause && report_.cause->condition.empty() && of_all) report_.cause->condition = found.condition;
   }
+}
+
+void audit_session::check_condition(finding& found, audit_case const& smaller) {
+  auto const at = conditions_.find(&found);
+  if (at == conditions_.end() || !found.shrunk) return;
+  auto const form = form_asked(smaller, found.shrunk->what.call, pool_.limits().domain.needs);
+  if (!form || at->second(*form)) return;
+  if (report_.cause && report_.cause->condition == found.condition) report_.cause->condition.clear();
+  found.condition.clear();
 }
 
 }  // namespace attest::audit

@@ -14,6 +14,7 @@
 #include "audit/report/coverage/refused_check.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/session/audit_session.hpp"
+#include "audit/support/words.hpp"
 
 namespace attest::audit {
 
@@ -94,6 +95,13 @@ std::optional<problem::error> audit_session::run() {
       if (std::string refused = words_of_refused_plain(asked_); !refused.empty())
         report_.observations.emplace_back(std::move(refused), kind_refused);
   }
+  if (refused_by_size_ > 0)
+    report_.observations.emplace_back(
+        fmt::format(
+            "{} ended by what may be a refusal of {} sizes, such as {}: taken as outside its domain; --refusals "
+            "strict judges them, --domain states the rule",
+            counted(refused_by_size_, "input", "inputs"), refused_by_size_ == 1 ? "its" : "their", refused_sizes_),
+        kind_refused);
   std::string because;  // empty: calls that were not answered
   if (!stopped.value().empty())
     incomplete_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
@@ -105,7 +113,8 @@ std::optional<problem::error> audit_session::run() {
   if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {
     save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
-        saved_, report_, pool_.limits().domain);
+        saved_, report_, pool_.limits().domain,
+        [&](finding& found, audit_case const& smaller) { check_condition(found, smaller); });
     if (auto const why = saved_.list())
       report_.observations.push_back({"the saved findings are not listed: " + why->message(), kind_not_saved});
   }
@@ -115,9 +124,13 @@ std::optional<problem::error> audit_session::run() {
   return std::nullopt;
 }
 
-problem::result<report> run_audit(audit_options const& options) {
+problem::result<report> run_audit(audit_options const& given) {
+  audit_options options = given;
+  if (options.domain) options.outputs = options.domain->outputs;
   auto domain = domain_of_kernel(options);
   if (!domain) return domain.why();
+  if (!options.domain) options.outputs = domain.value().domain.outputs;
+  if (domain.value().served) domain.value().served->ask_by(options.outputs);
   auto const plan = planned(options, domain.value());
   if (!plan) return plan.why();
   report kernel_report;

@@ -46,6 +46,7 @@ void audit_session::judge_recording(audit_case const& kernel_case) {
 
 void audit_session::take(audit_case const& kernel_case, bool is_draw, case_result&& result) {
   hung_ += result.hung, unanswered_ += result.unanswered;
+  if (!result.refused_sizes.empty() && ++refused_by_size_ == 1) refused_sizes_ = result.refused_sizes;
   if (result.inside) pool_.wider().keep(*result.inside);
   note_replies(result.replies);
   report_.covered.add_elements(result.judged.judged(), result.judged.exist);

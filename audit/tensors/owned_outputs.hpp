@@ -61,6 +61,23 @@ inline bool same_bits(owned_outputs const& a, owned_outputs const& b) {
 /// The optional outputs that a call of attention or of a merge asks for. A backward pass is asked for all gradients.
 struct asked_outputs {
   bool lse = true, weights = true;
+  friend bool operator==(asked_outputs const&, asked_outputs const&) = default;
+};
+
+/// The calls of a kernel that ask for an optional output: the calls that want it, all, or none.
+enum class output_asking : std::uint8_t { as_wanted, always, never };
+struct outputs_rule {
+  output_asking lse = output_asking::as_wanted, weights = output_asking::as_wanted;
+  friend bool operator==(outputs_rule const&, outputs_rule const&) = default;
+
+  asked_outputs within(asked_outputs wanted) const { return {of(lse, wanted.lse), of(weights, wanted.weights)}; }
+  /// What every call asks for.
+  asked_outputs least() const { return within({false, false}); }
+
+ private:
+  static bool of(output_asking rule, bool wanted) {
+    return rule == output_asking::always || (rule == output_asking::as_wanted && wanted);
+  }
 };
 
 }  // namespace attest::audit

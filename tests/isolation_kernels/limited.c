@@ -240,3 +240,30 @@ attest_status attest_only_windows(attest_call const* call) {
                     call->diagonal == s.m - s.n,
                 call);
 }
+
+/* Rules of lengths, and of the optional outputs of a call. */
+attest_status attest_long_keys(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.m >= 2 * s.n && has_band(call, none), call);
+}
+attest_status attest_few_keys(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.m <= s.n && has_band(call, none), call);
+}
+attest_status attest_asserts_lse(attest_call const* call) {
+  assert(call->lse);
+  return within(flash(call), call);
+}
+attest_status attest_asserts_no_lse(attest_call const* call) {
+  assert(!call->lse);
+  return within(flash(call), call);
+}
+attest_status attest_asserts_no_weights(attest_call const* call) {
+  assert(!call->weights);
+  return answer(call);
+}
+attest_status attest_asserts_few_columns(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  assert(s.hq > 0 && s.hq * s.d <= 512);
+  return answer(call);
+}

@@ -18,11 +18,14 @@ domain_search::shapes domain_search::shapes_of(domain_call const& like) const {
     if (x) x = domain_.n.at_least(*x);
   }
   if (x && domain_.m.has(*x)) found.square = with(*x, *x);
-  if (domain_.queries == call_domain::lengths::equal) return found;
-  if (auto const m = domain_.m.at_least(std::max(like.size.m, like.size.n + 1))) found.wide = with(like.size.n, *m);
-  if (domain_.queries != call_domain::lengths::any) return found;
+  using enum call_domain::lengths;
+  if (domain_.times > 1) found.square.reset();
+  if (domain_.queries == equal) return found;
+  std::int64_t const keys = std::max({like.size.m, like.size.n + 1, domain_.keys_for(like.size.n)});
+  if (auto const m = domain_.m.at_least(keys); m && domain_.queries != no_more_keys) found.wide = with(like.size.n, *m);
+  if (domain_.queries == no_more_queries) return found;
   std::int64_t const m = domain_.m.near(1);
-  if (auto const n = domain_.n.at_least(m + 1)) found.tall = with(*n, m);
+  if (auto const n = domain_.n.at_least(std::max(m + 1, domain_.queries_for(m)))) found.tall = with(*n, m);
   return found;
 }
 
@@ -58,7 +61,8 @@ void domain_search::find_bands() {
 
 domain_call domain_search::banded(domain_call const& like, band_form form) const {
   shapes const of = shapes_of(like);
-  domain_call call = form != band_form::square && of.wide ? *of.wide : of.square ? *of.square : like;
+  std::optional<domain_call> const& unequal = of.wide ? of.wide : of.tall;
+  domain_call call = form != band_form::square && unequal ? *unequal : of.square ? *of.square : like;
   call.band = form == band_form::square ? band_form::top_left : form;
   return call;
 }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view ends_of_bands[]{"", "-top-left", "-bottom-right", "-diagonal", "-window"};
 constexpr std::string_view backward_prefix = "backward-", before_needs = "-with-";
+constexpr std::string_view without_lse = "-without-lse", and_weights = "-and-weights";
 constexpr std::string_view ends_of_scales[]{"", "-stated-scale", "-other-scale", "-negative-scale", "-zero-scale"};
 
 /// A diagonal that is neither the top-left nor the bottom-right one.
@@ -51,14 +52,21 @@ call_form form_of(domain_call const& call) {
 }  // namespace
 
 std::string domain_call::name() const {
-  return fmt::format("{}b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}{}{}", backward ? backward_prefix : "", size.b, size.hq,
+  return fmt::format("{}b{}-hq{}-hk{}-n{}-m{}-d{}-dv{}{}{}{}{}{}{}", backward ? backward_prefix : "", size.b, size.hq,
                      size.hk, size.n, size.m, size.d, size.dv, ends_of_bands[static_cast<std::size_t>(band)],
                      ends_of_scales[static_cast<std::size_t>(scale)], needs.empty() ? "" : before_needs,
-                     fmt::join(needs.names(), "+"));
+                     fmt::join(needs.names(), "+"), asks.lse ? "" : without_lse, asks.weights ? and_weights : "");
 }
 
 std::optional<domain_call> domain_call::of_name(std::string_view name) {
   domain_call call;
+  std::string_view named = name;
+  auto const ends = [&](std::string_view with) {
+    bool const found = named.ends_with(with);
+    if (found) named.remove_suffix(with.size());
+    return found;
+  };
+  call.asks.weights = ends(and_weights), call.asks.lse = !ends(without_lse);
   problem::sizes& s = call.size;
   call.backward = name.starts_with(backward_prefix);
   std::string_view const rest = name.substr(call.backward ? backward_prefix.size() : 0);
@@ -67,9 +75,9 @@ std::optional<domain_call> domain_call::of_name(std::string_view name) {
     return std::nullopt;
   bool const is_valid = std::min({s.b, s.hq, s.hk, s.d, s.dv}) > 0 && std::min(s.n, s.m) >= 0 && s.hq % s.hk == 0;
   if (!is_valid || s.b * s.hq * std::max(s.n, s.m) * std::max(s.d, s.dv) > std::int64_t{1} << 26) return std::nullopt;
-  if (std::size_t const at = name.find(before_needs); at != name.npos)
-    for (auto const part : std::views::split(name.substr(at + before_needs.size()), '+'))
-      if (auto const one = needed_tensors::named({part.begin(), part.end()})) call.needs.add(*one);
+  if (std::size_t const at = named.find(before_needs); at != named.npos)
+    for (auto const part : std::views::split(named.substr(at + before_needs.size()), '+'))
+      call.needs.add_named({part.begin(), part.end()});
   for (std::size_t band = 0; band < std::size(ends_of_bands); ++band)
     for (std::size_t scale = 0; scale < std::size(ends_of_scales); ++scale) {
       call.band = static_cast<band_form>(band), call.scale = static_cast<scaling>(scale);
@@ -87,6 +95,7 @@ std::optional<domain_call> small_call_of(call_domain const& domain) {
     if (domain.takes(form_taken)) call.band = form_taken;
   if (domain.scale == call_domain::scales::stated) call.scale = domain_call::scaling::stated;
   call.needs = domain.needs;
+  call.asks = domain.outputs.within(call.asks);
   return domain_call::of_name(call.name());
 }
 
@@ -98,6 +107,7 @@ audit_case case_of(domain_call const& call, problem::element_type type, std::uin
                   .name = std::move(name),
                   .problem = owned_problem::of_valid(draft_of(form, type, random)),
                   .form = form};
+  made.asks = call.asks;
   if (call.backward) {
     made = differentiated(std::move(made), seed);
     made.asks = {.lse = false, .weights = false};

@@ -19,9 +19,10 @@ struct domain_call {
   scaling scale = scaling::standard;
   bool backward = false;  ///< a backward pass
   needed_tensors needs{};
+  asked_outputs asks{.lse = true, .weights = false};  ///< of a call of attention
 
   /// "b1-hq4-hk2-n3-m5-d6-dv5", and what differs from a plain call: "…-bottom-right-zero-scale", "backward-…",
-  /// "…-with-k_lengths".
+  /// "…-with-k_lengths", "…-without-lse", "…-and-weights".
   std::string name() const;
   /// Returns nothing if no call has this name, or if its tensors would be large.
   static std::optional<domain_call> of_name(std::string_view name);

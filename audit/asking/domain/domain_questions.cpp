@@ -49,6 +49,12 @@ bool domain_questions::takes(domain_call const& of) {
   return is_taken;
 }
 
+bool domain_questions::refuses(domain_call const& call) {
+  std::int64_t const deaths = std::ssize(answers_.died);
+  bool const is_taken = takes(call);
+  return !is_taken && known_.contains(call.name()) && !ended_ && std::ssize(answers_.died) == deaths;
+}
+
 bool domain_questions::asked(domain_call const& call) {
   audit_case made = case_of(call, claim_.type, seed_);
   ++answers_.asked;
@@ -84,7 +90,7 @@ bool domain_questions::asked(domain_call const& call) {
 
 /// A backward pass is refused by its form alone: O and LSE are exact only where it is not.
 problem::result<kernel_session::run_result> domain_questions::answer_to(audit_case& made) {
-  asked_outputs const asks{.lse = true, .weights = false};
+  asked_outputs const asks = made.asks;
   if (of_ == function_asked::attention) return kernel_.run(made.problem, 0, placement::end, asks);
   if (kernel_.reads_forward()) {
     auto first = kernel_.run(with_zero_forward(made.problem), 0, placement::end, asks);

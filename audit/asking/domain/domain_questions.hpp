@@ -47,6 +47,10 @@ class domain_questions {
   /// after a hang and after most_calls, nor in this step after the deaths that it allows. The end of a process by the
   /// kernel's own assertion is no death (may_be_refusal).
   bool takes(domain_call const& call);
+  /// Is a call of attention asked, and then neither answered nor the death of the process?
+  bool refuses(domain_call const& call);
+  /// From now on calls ask for outputs by this rule.
+  void ask_by(outputs_rule const& rule) { kernel_.ask_by(rule); }
   /// Begins a step of the search, in which so many calls may end the process of the kernel.
   void begin_step(std::int64_t deaths) {
     deaths_allowed_ = std::min(std::ssize(answers_.died) + deaths, std::ptrdiff_t{most_deaths});
@@ -54,6 +58,7 @@ class domain_questions {
   /// The last new call took so long, on a quiet machine, that larger ones are not asked.
   bool is_slow() const { return last_seconds_ > 0.1; }
   domain_answers const& answers() const { return answers_; }
+  function_asked function() const { return of_; }
 
   static constexpr std::int64_t most_calls = 320, most_deaths = 10;
   /// Before the first answer. Each own end costs a process.

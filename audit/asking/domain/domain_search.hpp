@@ -1,5 +1,5 @@
 // The search for a domain under way: a call that is taken, and the domain so far. Its steps are in find_base.cpp (the
-// first call that is taken), find_domain.cpp (lengths, heads, scales), widths.cpp and bands.cpp.
+// first call that is taken), lengths.cpp, find_domain.cpp (heads, scales), widths.cpp and bands.cpp.
 #pragma once
 
 #include <functional>
@@ -27,6 +27,7 @@ class domain_search {
   /// Begins with the base alone.
   void start();
   void find_lengths();
+  void find_outputs(domain_call const& taken);
   void find_heads();
   void find_scales();
 
@@ -52,8 +53,14 @@ class domain_search {
   /// The call with a band of the domain, in a shape that has it.
   domain_call banded(domain_call const& like, band_form form) const;
 
+  // lengths.cpp
+  struct length_sets {
+    size_set n{}, m{};
+    call_domain::lengths rule = call_domain::lengths::any;
+    std::int64_t times = 1;
+  };
   /// The lengths that are taken by the base with these widths.
-  void lengths_around(domain_call const& from, size_set& n, size_set& m, bool& equal);
+  length_sets lengths_around(domain_call const& from);
   bool takes_lengths(domain_call call, std::int64_t n, std::int64_t m) {
     call.size.n = n, call.size.m = m;
     return ask_.takes(call);

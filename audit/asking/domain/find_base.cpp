@@ -71,6 +71,9 @@ constexpr call_product bases[]{
     {by_number, no_band, telling_lengths, all_widths, one_head},
 };
 
+/// Beside outputs that a kernel may refuse, or need, by an assertion.
+constexpr call_product beside_outputs{by_default, likely_bands, likely_lengths, likely_widths, {likely_heads, 2}};
+constexpr asked_outputs other_outputs[]{{.lse = false, .weights = false}, {.lse = true, .weights = true}};
 constexpr call_product beside_needs{likely_scales, no_band, likely_lengths, likely_widths, {likely_heads + 1, 1}};
 
 /// Optional tensors that a kernel may need in every call.
@@ -81,12 +84,15 @@ std::vector<needed_tensors> likely_needs() {
     for (auto const one : all) needs.add(one);
     return needs;
   };
-  return {of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
-          of({bias}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+  std::vector<needed_tensors> all{of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
+                                  of({bias}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+  for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
+  return all;
 }
 
 /// Asks the calls in turn until one is taken, which `base` then is.
-bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors const& needs, domain_call& base) {
+bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors const& needs, domain_call& base,
+                  asked_outputs const& asks = domain_call{}.asks) {
   for (scaling const scale : of.scales)
     for (band_form const band : of.bands)
       for (auto const& [n, m] : of.sizes)
@@ -94,7 +100,7 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors 
           for (auto const& [hq, hk] : of.of_heads) {
             // With n = m, top-left and bottom-right are one form.
             if (band == band_form::top_left && n == m) continue;
-            base = {{1, hq, hk, n, m, d, dv}, band, scale, false, needs};
+            base = {{1, hq, hk, n, m, d, dv}, band, scale, false, needs, asks};
             if (ask.takes(base)) return true;
           }
   return false;
@@ -104,6 +110,10 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors 
 
 bool domain_search::find_base() {
   for (std::size_t at = 0; at < std::size(bases); ++at) {
+    // A kernel that refuses an output by its status is asked without at once.
+    if (at == needs_from && !ask_.answers().failed.empty())
+      for (asked_outputs const& asks : other_outputs)
+        if (takes_one_of(ask_, beside_outputs, {}, base_, asks)) return true;
     if (at == needs_from)
       for (needed_tensors const& needs : likely_needs())
         if (takes_one_of(ask_, beside_needs, needs, base_)) return true;

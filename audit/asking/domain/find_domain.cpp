@@ -38,6 +38,22 @@ bool domain_search::takes_everything() {
   return std::ranges::all_of(of_everything, [&](domain_call const& call) { return ask_.takes(call); });
 }
 
+/// Of an optional output: the call is taken as it is; is it refused the other way round?
+void domain_search::find_outputs(domain_call const& taken) {
+  if (ask_.function() != function_asked::attention) return;
+  auto const rule_of = [&](bool asked_outputs::* output) {
+    domain_call other = taken;
+    bool& asks = other.asks.*output;
+    asks = !asks;
+    if (!ask_.refuses(other)) return output_asking::as_wanted;
+    return asks ? output_asking::never : output_asking::always;
+  };
+  domain_.outputs.lse = rule_of(&asked_outputs::lse);
+  if (domain_.outputs.lse == output_asking::always) ask_.ask_by({.lse = output_asking::always});
+  domain_.outputs.weights = rule_of(&asked_outputs::weights);
+  ask_.ask_by({});
+}
+
 void domain_search::start() {
   problem::sizes const& s = base_.size;
   domain_.n = size_set::only(s.n), domain_.m = size_set::only(s.m), domain_.d = size_set::only(s.d);
@@ -50,45 +66,6 @@ void domain_search::start() {
   take_band(s.n == s.m && base_.band == band_form::bottom_right ? band_form::square : base_.band, true);
   domain_.needs = base_.needs;
   small_ = base_;
-}
-
-void domain_search::lengths_around(domain_call const& from, size_set& n, size_set& m, bool& equal) {
-  auto const [n0, m0] = std::pair(from.size.n, from.size.m);
-  auto const slow = [&] { return ask_.is_slow(); };
-  auto const deaths = ask_.answers().died.size();
-  auto const died = [&] { return ask_.answers().died.size() > deaths; };
-  auto const one_alone = [&] {
-    for (std::int64_t const step : {128, 192, 256, 1})
-      for (bool const of_m : {true, false}) {
-        if (takes_lengths(from, n0 + (of_m ? 0 : step), m0 + (of_m ? step : 0))) return true;
-        if (died()) return false;
-      }
-    return false;
-  };
-  equal = n0 == m0 && !one_alone();
-  if (equal) {
-    n = m = sizes_around([&](std::int64_t x) { return takes_lengths(from, x, x); }, n0, {2048, !died(), slow});
-    equal = n.listed.empty();
-    return;
-  }
-  // As many keys as there are queries, or more: some kernels take no other calls.
-  n = sizes_around([&](std::int64_t x) { return takes_lengths(from, x, std::max(m0, (x + m0 - 1) / m0 * m0)); }, n0,
-                   {1024, true, slow});
-  std::int64_t const few = n.near(1);
-  m = sizes_around([&](std::int64_t x) { return takes_lengths(from, few, x); }, m0,
-                   {n0 == 1 ? 16384 : 4096, true, slow});
-}
-
-void domain_search::find_lengths() {
-  bool equal = false;
-  lengths_around(base_, domain_.n, domain_.m, equal);
-  if (equal) domain_.queries = call_domain::lengths::equal;
-  domain_call few = base_;
-  few.size.n = domain_.n.near(3), few.size.m = equal ? few.size.n : domain_.m.near(5);
-  if (ask_.takes(few)) small_ = few;
-  if (equal) return;
-  if (auto const tall = shapes_of(small_).tall; tall && !ask_.takes(*tall))
-    domain_.queries = call_domain::lengths::no_more_queries;
 }
 
 void domain_search::find_heads() {
@@ -127,10 +104,15 @@ void domain_search::find_scales() {
 }
 
 call_domain domain_search::run() {
-  if (takes_everything()) return {};
+  if (takes_everything()) {
+    find_outputs(of_everything[0]);
+    return domain_;
+  }
   ask_.begin_step(2);
   if (!find_base()) return {};
   start();
+  ask_.begin_step(2);
+  find_outputs(base_);
   ask_.begin_step(4);
   find_lengths();
   for (auto const step :

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "audit/asking/domain/domain_search.hpp"
+#include "audit/cases/domain/keep_form.hpp"
 
 namespace attest::audit {
 namespace {
@@ -77,8 +78,10 @@ void domain_search::find_lengths_of_widths() {
     if (of.first == base_.size.d) continue;
     domain_call like = base_;
     like.size.d = of.first, like.size.dv = of.second;
-    std::int64_t const n = domain_.n.near(small_.size.n + 1), m = domain_.m.near(std::max(n, small_.size.m + 1));
-    if (takes_lengths(like, small_.size.n, small_.size.m) && takes_lengths(like, n, m)) continue;
+    problem::sizes more{.n = domain_.n.near(small_.size.n + 1)};
+    more.m = domain_.m.near(std::max(more.n, small_.size.m + 1));
+    keep_lengths(domain_, more);
+    if (takes_lengths(like, small_.size.n, small_.size.m) && takes_lengths(like, more.n, more.m)) continue;
     if (!share_lengths(like)) lost.push_back(of);
   }
   if (lost.empty()) return;
@@ -97,11 +100,10 @@ bool domain_search::share_lengths(domain_call like) {
     like.size.m = times * base_.size.m;
     like.size.n = base_.size.n == base_.size.m ? like.size.m : base_.size.n;
     if (!ask_.takes(like)) continue;
-    size_set n, m;
-    bool equal = false;
-    lengths_around(like, n, m, equal);
-    domain_.n = common(domain_.n, n), domain_.m = common(domain_.m, m);
-    if (equal) domain_.queries = call_domain::lengths::equal;
+    length_sets const found = lengths_around(like);
+    domain_.n = common(domain_.n, found.n), domain_.m = common(domain_.m, found.m);
+    if (found.rule == call_domain::lengths::equal) domain_.queries = found.rule, domain_.times = 1;
+    else if (found.rule == domain_.queries) domain_.times = std::max(domain_.times, found.times);
     return true;
   }
   return false;

@@ -12,8 +12,7 @@ band_form band_form_of(problem::parameters const& p, problem::sizes const& s) no
 }
 
 bool call_domain::takes_lengths(std::int64_t of_queries, std::int64_t keys) const {
-  if (!n.has(of_queries) || !m.has(keys)) return false;
-  return queries == lengths::any || (queries == lengths::equal ? of_queries == keys : of_queries <= keys);
+  return n.has(of_queries) && m.has(keys) && keys >= keys_for(of_queries) && of_queries >= queries_for(keys);
 }
 
 bool call_domain::takes(problem::sizes const& s) const {

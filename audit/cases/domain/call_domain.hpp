@@ -8,6 +8,7 @@
 
 #include "audit/cases/domain/size_set.hpp"
 #include "audit/cases/needed_tensors.hpp"
+#include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/problem_draft.hpp"
 #include "problem/checks.hpp"
 #include "problem/result.hpp"
@@ -36,7 +37,12 @@ struct call_domain {
     same,    ///< dv = d
     paired,  ///< dv = value_width[at] for d = d.listed[at]
   };
-  enum class lengths : std::uint8_t { any, equal, no_more_queries };  ///< n = m; n ≤ m
+  enum class lengths : std::uint8_t {
+    any,
+    equal,            ///< n = m
+    no_more_queries,  ///< times·n ≤ m
+    no_more_keys,     ///< times·m ≤ n
+  };
   enum class scales : std::uint8_t {
     any,
     positive,
@@ -49,16 +55,25 @@ struct call_domain {
   std::vector<std::int64_t> value_width{};
   size_set n{}, m{};
   lengths queries = lengths::any;
+  std::int64_t times = 1;                                           ///< of no_more_queries and no_more_keys
   size_set batch{}, kv_heads{}, group{};                            ///< group: hq/hk
   bool bands[band_form_count]{true, true, true, true, true, true};  ///< `square` is part of top-left and bottom-right
   scales scale = scales::any;
   needed_tensors needs{};  ///< which every call has
+  outputs_rule outputs{};  ///< of calls of attention
   friend bool operator==(call_domain const&, call_domain const&) = default;
 
   bool is_everything() const { return *this == call_domain{}; }
   bool takes(band_form form) const { return bands[static_cast<std::size_t>(form)]; }
   bool takes(problem::sizes const& s) const;
   bool takes_lengths(std::int64_t of_queries, std::int64_t keys) const;
+  /// The fewest keys that so many queries may have, and the fewest queries of so many keys, by this rule alone.
+  std::int64_t keys_for(std::int64_t of_queries) const {
+    return queries == lengths::equal ? of_queries : queries == lengths::no_more_queries ? times * of_queries : 0;
+  }
+  std::int64_t queries_for(std::int64_t keys) const {
+    return queries == lengths::equal ? keys : queries == lengths::no_more_keys ? times * keys : 0;
+  }
   bool takes_band(problem::parameters const& p, problem::sizes const& s) const;
   bool takes_scale(problem::parameters const& p) const;
   /// Also the band, the scale and the optional tensors. Requires  rank 4. For packed or paged tensors n and m are the

@@ -33,6 +33,24 @@ std::vector<std::string> words_of(std::string_view name, size_set const& sizes) 
   return words;
 }
 
+/// "lse=always", "weights=never".
+std::vector<std::string> words_of(outputs_rule const& rule) {
+  std::vector<std::string> words;
+  for (auto const& [name, one] : {std::pair("lse", rule.lse), std::pair("weights", rule.weights)})
+    if (one != output_asking::as_wanted)
+      words.push_back(fmt::format("{}={}", name, one == output_asking::always ? "always" : "never"));
+  return words;
+}
+
+/// "m=n", "m>=2n", "n>=m". Requires  a rule of lengths
+std::string relation_words(call_domain const& of) {
+  using enum call_domain::lengths;
+  if (of.queries == equal) return "m=n";
+  bool const keys = of.queries == no_more_queries;
+  return fmt::format("{}>={}{}", keys ? "m" : "n", of.times > 1 ? std::to_string(of.times) : "", keys ? "n" : "m");
+}
+constexpr std::int64_t most_times = 1 << 20;
+
 std::vector<std::string_view> parted(std::string_view text, char at) {
   std::vector<std::string_view> parts;
   for (auto const part : std::views::split(text, at)) parts.emplace_back(part.begin(), part.end());
@@ -86,15 +104,30 @@ class domain_reader {
     if (said.axis == "causal") return bands(said);
     if (said.axis == "scale") return scale(said);
     if (said.axis == "needs") return needs(said);
-    if (said.axis == "m" && (said.value == "n") && (said.relation == "=" || said.relation == ">=")) {
-      of_.queries = said.relation == "=" ? call_domain::lengths::equal : call_domain::lengths::no_more_queries;
-      return std::nullopt;
-    }
+    if (said.axis == "lse") return output(said, of_.outputs.lse);
+    if (said.axis == "weights") return output(said, of_.outputs.weights);
+    if ((said.axis == "m" && said.value.ends_with('n')) || (said.axis == "n" && said.value.ends_with('m')))
+      return lengths(said);
     for (size_axis const& axis : size_axes)
       if (said.axis == axis.name) return sizes(said, of_.*axis.set);
-    std::vector<std::string_view> known{"causal", "scale", "needs"};
+    std::vector<std::string_view> known{"causal", "scale", "needs", "lse", "weights"};
     for (size_axis const& axis : size_axes) known.push_back(axis.name);
     return fmt::format("names no axis{}; the axes are {}", did_you_mean(said.axis, known), fmt::join(known, ", "));
+  }
+
+  /// "m=n", "m>=2n", "n>=2m"; "n<=m" is "m>=n".
+  std::optional<std::string> lengths(domain_word said) {
+    using enum call_domain::lengths;
+    std::string_view const count = said.value.substr(0, said.value.size() - 1);
+    auto const times = count.empty() ? std::optional<std::int64_t>(1) : size_in(count);
+    bool const same = said.relation == "=", most = said.relation == "<=";
+    if (!times || *times < 1 || *times > most_times || (*times > 1 && said.relation != ">=") ||
+        (!same && !most && said.relation != ">="))
+      return "says no rule of lengths; write m=n, m>=n, m>=2n or n>=m";
+    if (of_.queries != any) return "is a second rule of lengths; write one, such as m=n";
+    of_.queries = same ? equal : (said.axis == "m") == most ? no_more_keys : no_more_queries;
+    of_.times = *times;
+    return std::nullopt;
   }
 
   std::optional<std::string> sizes(domain_word const& said, size_set& into) {
@@ -158,15 +191,20 @@ class domain_reader {
     return std::nullopt;
   }
 
+  std::optional<std::string> output(domain_word const& said, output_asking& into) {
+    if (said.relation == "=" && said.value == "always") into = output_asking::always;
+    else if (said.relation == "=" && said.value == "never") into = output_asking::never;
+    else return fmt::format("says no rule; write {0}=always or {0}=never", said.axis);
+    return std::nullopt;
+  }
+
   std::optional<std::string> needs(domain_word const& said) {
     if (said.relation != "=") return "has no relation that is known; write needs=k_lengths";
     auto const all = needed_tensors::all_names();
     for (std::string_view const part : parted(said.value, ',')) {
-      auto const one = needed_tensors::named(part);
-      if (!one)
+      if (!of_.needs.add_named(part))
         return fmt::format("names no tensor that every call can get{}; they are {}", did_you_mean(part, all),
                            fmt::join(all, ", "));
-      of_.needs.add(*one);
     }
     return std::nullopt;
   }
@@ -184,7 +222,8 @@ std::string call_domain::text() const {
   for (size_axis const& axis : size_axes) {
     if (axis.name == "d" || axis.name == "dv" || (axis.name == "m" && queries == lengths::equal)) continue;
     for (std::string& one : words_of(axis.name, this->*axis.set)) words.push_back(std::move(one));
-    if (axis.name == "n" && queries != lengths::any) words.emplace_back(queries == lengths::equal ? "m=n" : "m>=n");
+    if (axis.name == (queries == lengths::no_more_keys ? "m" : "n") && queries != lengths::any)
+      words.push_back(relation_words(*this));
   }
   std::vector<std::string_view> taken;
   bool const is_part = takes(band_form::top_left) || takes(band_form::bottom_right);  // `square`, of either
@@ -196,6 +235,7 @@ std::string call_domain::text() const {
   if (scale == scales::standard) words.emplace_back("scale=default");
   if (scale == scales::stated) words.emplace_back("scale=stated");
   if (!needs.empty()) words.push_back(fmt::format("needs={}", fmt::join(needs.names(), ",")));
+  for (std::string& one : words_of(outputs)) words.push_back(std::move(one));
   return fmt::format("{}", fmt::join(words, " "));
 }
 

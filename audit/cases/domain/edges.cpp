@@ -45,8 +45,10 @@ std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain cons
   // With a granule of 1 the sizes of other checks are in the domain; these are the lengths beyond one tile.
   std::int64_t const times_n = domain.n.granule < 16 ? 67 : 1, times_m = domain.m.granule < 16 ? 67 : 1;
   for (auto const& [n, m] : counts) {
-    std::int64_t const queries = multiple(domain.n, n * times_n), keys = multiple(domain.m, m * times_m);
-    if (domain.takes_lengths(queries, keys)) all.emplace_back(queries, keys);
+    problem::sizes s{.n = multiple(domain.n, n * times_n), .m = multiple(domain.m, m * times_m)};
+    // A rule of lengths has edges of its own: as many keys as the queries need.
+    if (domain.times > 1) keep_lengths(domain, s);
+    if (domain.takes_lengths(s.n, s.m)) all.emplace_back(s.n, s.m);
   }
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());

@@ -22,16 +22,24 @@ std::int64_t near_in_both(size_set const& one, size_set const& other, std::int64
   return search(&size_set::at_most).value_or(one.near(x));
 }
 
+}  // namespace
+
 void keep_lengths(call_domain const& domain, problem::sizes& s) {
   if (domain.queries == call_domain::lengths::equal) {
     s.n = s.m = near_in_both(domain.m, domain.n, s.m);
     return;
   }
   s.n = domain.n.near(s.n), s.m = domain.m.near(s.m);
-  if (domain.queries == call_domain::lengths::any || s.n <= s.m) return;
-  if (auto const longer = domain.m.at_least(s.n)) s.m = *longer;
-  else s.n = domain.n.at_most(s.m).value_or(s.n);
+  if (std::int64_t const keys = domain.keys_for(s.n); s.m < keys) {
+    if (auto const longer = domain.m.at_least(keys)) s.m = *longer;
+    else s.n = domain.n.at_most(s.m / domain.times).value_or(s.n);
+  } else if (std::int64_t const queries = domain.queries_for(s.m); s.n < queries) {
+    if (auto const longer = domain.n.at_least(queries)) s.n = *longer;
+    else s.m = domain.m.at_most(s.n / domain.times).value_or(s.m);
+  }
 }
+
+namespace {
 
 void keep_widths(call_domain const& domain, problem::sizes& s) {
   if (auto const both = domain.widths(s.d, s.dv)) {

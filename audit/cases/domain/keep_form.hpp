@@ -12,6 +12,9 @@ bool takes(call_domain const& domain, call_form const& form);
 /// Has the form a band that ends at the query and that the domain takes where n = m alone?
 bool needs_square(call_domain const& domain, call_form const& form);
 
+/// Moves the lengths to near ones in the domain.
+void keep_lengths(call_domain const& domain, problem::sizes& s);
+
 /// Moves a form to a near one in the domain: each size to the next member above it, or to the greatest if there is no
 /// such member. Kv heads that it does not take become batch entries. A band becomes the nearest form that the domain
 /// takes; a scale outside becomes its opposite or the default. If all its calls have n = m, both forms of causal

@@ -90,8 +90,10 @@ problem::result<placement> placed(problem::sizes const& s, problem::band const& 
   std::optional<placement> best;
   auto const cost = [](placement const& of) { return std::pair(of.keys_before > 0, of.n * of.m); };
   std::int64_t const square = std::max(s.n, s.m);
-  for (std::int64_t const n : members(domain.n, {s.n, s.n + more, square, square + more}))
-    for (std::int64_t const m : members(domain.m, {s.m, s.m + more, square, square + more}))
+  std::int64_t const queries = std::max(s.n, domain.queries_for(s.m)), keys = std::max(s.m, domain.keys_for(s.n));
+  for (std::int64_t const n : members(domain.n, {s.n, s.n + more, square, square + more, queries, queries + more}))
+    for (std::int64_t const m :
+         members(domain.m, {s.m, s.m + more, square, square + more, keys, std::max(s.m, domain.keys_for(n))}))
       for (band_form const form : forms) {
         if (!domain.takes_lengths(n, m)) continue;
         if (form == band_form::square && n != m) continue;

@@ -61,7 +61,8 @@ scaled_shape scaled(production_shape const& shape, shape_limit const& limit, cal
     size.m = m;
     cut.mask.length = std::min(shape.mask.length, m);
   };
-  bool const equal = domain.queries == call_domain::lengths::equal;
+  bool const equal = domain.queries == call_domain::lengths::equal,
+             fewer_keys = domain.queries == call_domain::lengths::no_more_keys;
   auto const cut_down = [&](std::int64_t whole, size_set const& members, std::int64_t least, auto&& set) {
     std::int64_t const most = largest(whole, [&](std::int64_t x) {
       set(x);
@@ -74,9 +75,10 @@ scaled_shape scaled(production_shape const& shape, shape_limit const& limit, cal
   cut_down(size.hk, domain.kv_heads, 1, set_heads);
   cut_down(size.n, domain.n, 1, [&](std::int64_t n) {
     size.n = n;
-    if (equal) set_keys(n);
+    if (equal || fewer_keys) set_keys(std::min(shape.size.m, equal ? n : n / domain.times));
   });
-  if (!equal) cut_down(size.m, domain.m, shape.size.n <= shape.size.m ? size.n : 1, set_keys);
+  std::int64_t const as_many = shape.size.n <= shape.size.m ? size.n : 1;
+  if (!equal && !fewer_keys) cut_down(size.m, domain.m, std::max(as_many, domain.keys_for(size.n)), set_keys);
   return {.shape = cut, .whole = shape.size, .fits = fits()};
 }
 

@@ -37,7 +37,7 @@ case_result taken(audit_case const& asked, kernel_session& kernel, own_refusals&
 
 case_result taken(audit_case const& asked, char const* symbol) {
   kernel_session kernel = opened(symbol);
-  own_refusals refusals(element_type::f32, 1, {}, {});
+  own_refusals refusals(element_type::f32, 1, {}, {}, true);
   return taken(asked, kernel, refusals);
 }
 
@@ -45,7 +45,7 @@ case_result taken(audit_case const& asked, char const* symbol) {
 
 TEST_CASE("an assertion on an optional tensor is a refusal of it in every call", "[unit]") {
   kernel_session kernel = opened("attest_asserts_no_mask");
-  own_refusals refusals(element_type::f32, 1, {}, {});
+  own_refusals refusals(element_type::f32, 1, {}, {}, true);
   for (feature_set const& features : {feature_set{feature::mask}, {feature::padding, feature::bias}}) {
     case_result const found = taken(larger(features), kernel, refusals);
     CHECK(found.unsupported);
@@ -72,4 +72,27 @@ TEST_CASE("an end of the process that the small call does not show is a finding"
   CHECK_FALSE(found.unsupported);
   // An end that a plain call shows separates nothing.
   CHECK(taken(larger({feature::mask}), "attest_always_fails").judged.failed == 1);
+}
+
+TEST_CASE("an assertion on sizes alone is a refusal of these sizes", "[unit]") {
+  auto const asked = [](attest::problem::sizes const& s, bool of_sizes) {
+    kernel_session kernel = opened("attest_asserts_few_columns");
+    own_refusals refusals(element_type::f32, 1, {}, {}, of_sizes);
+    call_form form{.size = s};
+    random_stream random(3, "wide");
+    return taken({.check = "heads",
+                  .name = "wide",
+                  .problem = owned_problem::of_valid(draft_of(form, element_type::f32, random)),
+                  .asks = {.lse = true, .weights = false},
+                  .form = form},
+                 kernel, refusals);
+  };
+  case_result const wide = asked({1, 48, 2, 1, 40, 16, 16}, true);
+  CHECK(wide.unsupported);
+  CHECK(wide.refused_sizes == "b=1 hq=48 hk=2 n=1 m=40 d=16 dv=16");
+  CHECK(wide.judged.failed == 0);
+  CHECK(asked({1, 48, 2, 1, 40, 16, 16}, false).judged.failed == 1);  // the domain was declared
+  case_result const none = asked({1, 0, 0, 3, 3, 8, 8}, true);
+  CHECK(none.refused_sizes == "kv_heads=0");
+  CHECK_FALSE(asked({1, 4, 2, 1, 40, 16, 16}, true).unsupported);
 }
