@@ -90,6 +90,18 @@ void add_residues(call_domain const& domain, std::vector<edge_form>& to) {
   }
 }
 
+/// Each feature beside several blocks of keys, the last of them not whole.
+void add_long_features(std::vector<edge_form>& to) {
+  std::size_t turn = 0;
+  for (feature_row const& row : feature_table()) {
+    if (!is_asked_by_itself(row.id, {})) continue;
+    call_form form{.size = {2, 4, 2, 70, 201, 16, 16}, .length = 100};
+    form.values = turn++ % 2 == 0 ? value_form::pointed : value_form::digits;
+    form.options.add(row.id);
+    to.push_back({named(form, row.name), form});
+  }
+}
+
 /// The edges of a domain that has some.
 std::vector<edge_form> forms_of(call_domain const& domain) {
   std::vector<edge_form> forms;
@@ -146,6 +158,7 @@ std::vector<edge_form> edge_forms(call_domain const& domain) {
   if (domain.queries == call_domain::lengths::any && domain.n.is_everything() && domain.m.is_everything())
     add_residues(domain, forms);
   if (!domain.is_everything()) return forms;
+  add_long_features(forms);
   for (call_form& form : typical_forms()) {
     std::string with = form.size.hq == form.size.hk ? "" : fmt::format("hq{}", form.size.hq);
     form.options.each([&](feature one) { with += (with.empty() ? "" : "-") + std::string(row_of(one).name); });

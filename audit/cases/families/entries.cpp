@@ -108,9 +108,15 @@ void add_entries(case_list& to) {
     if (std::string(check) == "packed") pack_queries(draft, 0), pack_keys(draft, 0);
     to.add(check, "plain", std::move(draft));
   }
-  add_entry_family(to, "lengths",
-                   [](case_list& list, char const* check, std::string const& name, problem_draft draft,
-                      random_stream&) { list.add(check, name, std::move(draft)); });
+  add_entry_family(
+      to, "lengths",
+      [](case_list& list, char const* check, std::string const& name, problem_draft draft, random_stream&) {
+        // Many kernels have lengths of keys alone.
+        problem_draft of_keys = draft;
+        of_keys.q_lengths.reset();
+        list.add(check, name, std::move(draft));
+        list.add(check, name + "-keys", std::move(of_keys));
+      });
   add_decoding(to);
   add_entry_family(
       to, "packed",

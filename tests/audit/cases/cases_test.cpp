@@ -5,6 +5,7 @@
 #include <string>
 
 #include "audit/cases/case.hpp"
+#include "audit/cases/domain/edges.hpp"
 #include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/plain.hpp"
 #include "audit/cases/random.hpp"
@@ -76,6 +77,19 @@ TEST_CASE("every check has a plain case", "[unit]") {
         CHECK(has_plain.contains(check.name));
       }
     }
+}
+
+TEST_CASE("entries have lengths of keys alone, too, and each feature several blocks of keys", "[unit]") {
+  std::set<std::string, std::less<>> of_keys, long_features;
+  for (audit_case const& made : audit::generated_cases({.type = element_type::f32, .seed = 9, .quick = true}))
+    if (auto const& p = made.problem.draft(); made.check == "lengths" && p.k_lengths && !p.q_lengths)
+      of_keys.insert(made.name);
+  CHECK(of_keys.size() > 4);
+  for (audit::edge_form const& edge : audit::edge_forms({}))
+    if (edge.form.size.m > 128 && edge.form.size.m % 16 != 0)
+      edge.form.options.each([&](audit::feature one) { long_features.emplace(audit::row_of(one).name); });
+  for (char const* const name : {"mask", "bias", "softcap", "window", "dropout", "block-mask", "sink", "lengths"})
+    CHECK(long_features.contains(name));
 }
 
 TEST_CASE("masks attend by every byte but 0, and broadcast over every subset of their axes, as biases do", "[unit]") {
