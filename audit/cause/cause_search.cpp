@@ -17,8 +17,7 @@ namespace {
 constexpr std::size_t tried_with_all = 6;
 /// A sample of failing cases: more would cost time and tell little more.
 constexpr std::size_t most_failing = 64;
-/// Larger problems are tried after all others.
-constexpr double large = 0x1p23;
+constexpr double large = 0x1p23;  ///< larger problems are tried after all others
 /// The share of the time that is for the failing cases.
 constexpr double share_of_failing = 0.75;
 constexpr std::int64_t most_passing = 8;
@@ -66,7 +65,11 @@ class search {
       if (candidate* const one = one_that_nothing_contradicts(candidates_, cause_of())) chosen = {one};
     bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
-    if (whole && chosen.size() == 1 && tried_.size() > 1) chosen.front() = told_apart(ties_of(chosen.front())).front();
+    if (whole && chosen.size() == 1 && tried_.size() > 1) {
+      chosen = told_apart(ties_of(chosen.front()));
+      whole = chosen.size() == 1 || !asked_.telling_apart || !asked_.late(1);  // else there was no time to tell
+      if (whole) chosen.resize(1);
+    }
     if (whole && chosen.size() == 1 && is_flushed()) chosen.front()->contradicted += count_against(*chosen.front());
     if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
       add_seen_precision();
@@ -209,8 +212,7 @@ class search {
     if (chosen->contradicted == 0 || chosen->kind == hypothesis_kind::precision) return chosen;
     for (candidate& other : candidates_) {
       if (&other == chosen || other.kind == hypothesis_kind::precision || !other.hypothesis) continue;
-      if (other.hypothesis->fits_answers) continue;
-      if (other.explains != chosen->explains) continue;
+      if (other.hypothesis->fits_answers || other.explains != chosen->explains) continue;
       if (count_of(chosen->explains) < cause_of() && !is_uncontradicted(other, cause_of())) continue;
       ask_passing(other);
       if (other.contradicted == 0) return &other;

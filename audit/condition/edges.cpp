@@ -30,6 +30,7 @@ class explorer {
     if (!isolated) find_multiples();
     find_low();
     find_high();
+    found_.again = found_.set.high && found_.set.interval() && is_wrong_beyond(*found_.set.high);
     if (line_.right_at && found_.set.has(*line_.right_at)) found_.hole = line_.right_at;
     return found_;
   }
@@ -159,6 +160,13 @@ class explorer {
         found_.set.high = edge(outside);
         return;
       }
+  }
+
+  /// Is a number far above the set wrong again, so that the set is no interval?
+  bool is_wrong_beyond(integer high) const {
+    integer const far[]{high + line_.wrong_at + 1, 2 * high + line_.wrong_at / 2 + 3};
+    return std::ranges::any_of(
+        far, [&](integer x) { return wrong(line_.wrong_at + (x - line_.wrong_at) / found_.step * found_.step); });
   }
 
   number_line line_;

@@ -22,6 +22,7 @@ struct number_answer {
   number_set set;                         ///< wrong where x is in it
   std::int64_t step = 1;                  ///< the kernel takes wrong_at + k·step
   std::int64_t lowest_wrong = 0;          ///< the smallest that is known to be wrong down from wrong_at
+  bool again = false;                     ///< above the set, a number is wrong again: it is no interval
   std::optional<std::int64_t> hole = {};  ///< right_at, where `set` holds it all the same
 };
 

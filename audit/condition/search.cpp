@@ -24,6 +24,7 @@ conjunction searcher::run() {
     if (!contradiction) break;
     if (round == 5 || !explain(*contradiction)) found_.settled = false;
   }
+  if (wrong_again_) found_.settled = false;
   if (found_.settled) found_.elsewhere = !right_outside();
   found_.base = base_;
   found_.clauses = in_order(std::move(found_.clauses));
@@ -118,6 +119,7 @@ bool searcher::describe(form_number of, std::optional<integer> right_at) {
       return true;
   }
   if (found.set.everything()) return false;
+  wrong_again_ = wrong_again_ || found.again;
   found_.clauses.push_back(clause_of(of, found.set));
   if (rises(found.set)) {
     // Few queries under a mask often show nothing.

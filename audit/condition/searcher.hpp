@@ -87,6 +87,7 @@ class searcher {
   call_domain const& domain_;
   conjunction found_;
   std::array<bool, number_count> tied_{};
+  bool wrong_again_ = false;  ///< above the interval of a clause
 };
 
 }  // namespace attest::audit

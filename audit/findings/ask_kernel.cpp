@@ -158,12 +158,13 @@ class kernel_asker {
     return given_answer{};
   }
 
-  /// Further rows at the end, and the query that was seen to be wrong, in the first head and the last.
+  /// Further rows at the end, and the query that was seen to be wrong, in its head, in the first and in the last.
   std::vector<row_index> with_seen(std::vector<row_index> rows, problem::sizes const& s) const {
     if (rows.empty()) return rows;
     for (std::int64_t const back : {2, 3, 4})
       if (s.n >= back) rows.push_back({s.b - 1, s.hq - 1, s.n - back});
     if (seen_.i < s.n) rows.push_back({0, 0, seen_.i}), rows.push_back({s.b - 1, s.hq - 1, seen_.i});
+    rows.push_back({std::min(seen_.b, s.b - 1), std::min(seen_.h, s.hq - 1), std::min(seen_.i, s.n - 1)});
     put_in_order(rows);
     return rows;
   }

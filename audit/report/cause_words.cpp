@@ -100,9 +100,12 @@ std::string sentence_of(named_cause const& cause) {
 }
 
 std::vector<std::string> accepted_by(named_cause const& cause) {
-  if (cause.mistakes.size() != 1 || !cause.partly.empty() || cause.explains < cause.of) return {};
-  named_mistake const& mistake = cause.mistakes.front();
-  return mistake.contradicted == 0 ? mistake.accepted : std::vector<std::string>();
+  // Of several mistakes that fit one input, one may be a convention.
+  if ((cause.mistakes.size() != 1 && !cause.is_ambiguous()) || !cause.partly.empty() || cause.explains < cause.of)
+    return {};
+  for (named_mistake const& mistake : cause.mistakes)
+    if (mistake.contradicted == 0 && !mistake.accepted.empty()) return mistake.accepted;
+  return {};
 }
 
 std::string accepting_words(named_cause const& cause) {

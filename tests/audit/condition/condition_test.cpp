@@ -202,6 +202,14 @@ TEST_CASE("of two defects no condition is said: the one that failed would not be
   CHECK_FALSE(found.has_value());
 }
 
+TEST_CASE("an interval above which a number is wrong again is no condition", "[unit]") {
+  call_form const form{.size = {1, 1, 1, 24, 24, 8, 8}};
+  auto const found = find_condition(form, {}, [&](question const& asked) {
+    return std::optional(given_answer{asked.judged.size.m % 32 > 1 ? answer::wrong : answer::right});
+  });
+  CHECK(sentence(found).find("m from 2 to 31") == std::string::npos);
+}
+
 TEST_CASE("a condition on earlier calls is named", "[unit]") {
   auto const any = [](auto& calls, auto&& fits) { return std::any_of(calls.begin(), calls.end(), fits); };
   struct history {

@@ -77,6 +77,16 @@ TEST_CASE("several mistakes that fit the only input that was tried are named as 
         "the 1 failing input that was tried (of 200) fits 4 known mistakes, among them: A; B; C");
 }
 
+TEST_CASE("of the mistakes that fit the only input the words that accept a convention are said", "[unit]") {
+  named_mistake convention = mistake("C", 1);
+  convention.accepted = {"lse_base=2"};
+  CHECK(accepted_by(cause({mistake("A", 1), convention}, 1, 1, 1)) == std::vector<std::string>{"lse_base=2"});
+  CHECK(accepted_by(cause({mistake("A", 1), mistake("B", 1)}, 1, 1, 1)).empty());
+  CHECK(accepted_by(cause({mistake("A", 30), convention}, 31, 31, 31)).empty());  // they explain different inputs
+  convention.contradicted = 1;
+  CHECK(accepted_by(cause({mistake("A", 1), convention}, 1, 1, 1)).empty());
+}
+
 TEST_CASE("of the mistakes that fit the only input of a shard, the one that other shards name is joined", "[unit]") {
   report const one = shard_with(cause({mistake("A", 1), mistake("B", 1)}, 1, 1, 1));
   report const many = shard_with(cause({mistake("B", 20), mistake("C", 3)}, 23, 23, 23));
