@@ -1,9 +1,9 @@
 #include "audit/cases/needed_tensors.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 #include "audit/cases/arranged.hpp"
-#include "audit/cases/domain/size_axis.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/tensors/elements.hpp"
 
@@ -106,9 +106,11 @@ bool needed_tensors::add_named(std::string_view name) {
   std::string_view const table = needed_table[static_cast<std::size_t>(tensor::block_table)].name;
   constexpr std::int64_t most_rows = 1 << 16;
   if (name.starts_with(table) && name.substr(table.size()).starts_with(':')) {
-    auto const rows = size_in(name.substr(table.size() + 1));
-    if (!rows || *rows < 1 || *rows > most_rows) return false;
-    add(tensor::block_table).in_pages_of(*rows);
+    std::string_view const number = name.substr(table.size() + 1);
+    std::int64_t rows = 0;
+    auto const [end, fault] = std::from_chars(number.data(), number.data() + number.size(), rows);
+    if (fault != std::errc{} || end != number.data() + number.size() || rows < 1 || rows > most_rows) return false;
+    add(tensor::block_table).in_pages_of(rows);
     return true;
   }
   auto const at = std::ranges::find(needed_table, name, &needed_row::name);
