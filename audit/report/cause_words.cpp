@@ -122,9 +122,14 @@ std::vector<std::string> lines_of(named_cause const& cause) {
                                 grouped(mistake.explains), mistake.sentence, contradiction_of(mistake)));
   if (auto words = accepting_words(cause); !words.empty()) lines.push_back(std::move(words));
   if ((cause.mistakes.empty() && cause.partly.empty()) || cause.unexplained.empty()) return lines;
-  std::vector<std::string> const shown(
+  std::vector<std::string> shown(
       cause.unexplained.begin(),
       std::next(cause.unexplained.begin(), std::min<std::ptrdiff_t>(std::ssize(cause.unexplained), named_unexplained)));
+  // A recorded call is its own check.
+  for (std::string& name : shown)
+    if (std::size_t const half = name.size() / 2;
+        name.substr(0, half) + "/" == name.substr(half + 1) + "/" && name.size() % 2 == 1 && name[half] == '/')
+      name.resize(half);
   lines.push_back(fmt::format("not explained: {}{}", fmt::join(shown, ", "),
                               cause.unexplained.size() > shown.size()
                                   ? fmt::format(" and {} more", cause.unexplained.size() - shown.size())

@@ -15,8 +15,8 @@ namespace attest::audit {
 namespace {
 
 std::string text_of(finding const& found) {
-  return fmt::format("[{}] {}/{}\n{}\n{}{}{}\n", found.class_token(), found.check, found.case_name, found.what.sentence,
-                     found.condition, found.condition.empty() ? "" : "\n", found.reproducer);
+  return fmt::format("[{}] {}\n{}\n{}{}{}\n", found.class_token(), found.name(), found.what.sentence, found.condition,
+                     found.condition.empty() ? "" : "\n", found.reproducer);
 }
 
 std::string as_seconds(double x) { return fmt::format("{:.3f}", x); }

@@ -56,6 +56,8 @@ struct finding {
   std::string condition = {};    ///< where the kernel is wrong (find_condition); empty if not known
   rows_of_parts merged = {};     ///< of a merge
 
+  /// CHECK/CASE; of a recorded call its name, once.
+  std::string name() const { return check == case_name ? check : check + "/" + case_name; }
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : ""; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
 };

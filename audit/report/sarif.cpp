@@ -72,7 +72,7 @@ json location_of(report const& of, std::string_view name) {
 }
 
 json result_of(report const& of, finding const& found, std::size_t rule) {
-  std::string said = fmt::format("{}/{}: {}", found.check, found.case_name, found.what.sentence);
+  std::string said = fmt::format("{}: {}", found.name(), found.what.sentence);
   if (!found.condition.empty()) said += fmt::format("\n{}", found.condition);
   said += fmt::format("\n{}", found.reproducer);
   json result{{"ruleId", found.class_token()},

@@ -144,7 +144,7 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
     if (!of.cause || of.cause->condition.empty()) rows.add("where", first->condition);
     bool const is_saved = first->shrunk.has_value(), is_small = is_saved && !first->shrunk->whole;
     violation const& what = is_saved ? first->shrunk->what : first->what;
-    rows.add("first fault", fmt::format("[{}] {}/{}", first->class_token(), first->check, first->case_name));
+    rows.add("first fault", fmt::format("[{}] {}", first->class_token(), first->name()));
     rows.add(is_small ? "smallest call" : "call",
              sizes_words(first->smallest_sizes()) + (is_saved ? values_words(first->shrunk->inputs) : ""), 4);
     rows.add("", what.sentence, 4);

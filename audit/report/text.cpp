@@ -109,8 +109,8 @@ std::string as_text(report const& kernel_report) {
       text += fmt::format("\n… and {} more findings; --json lists them all\n", kernel_report.findings.size() - number);
       break;
     }
-    text += fmt::format("\n{}. {}[{}] {}/{}\n   {}\n{}   {}\n   {}\n", ++number, found.waived ? "waived " : "",
-                        found.class_token(), found.check, found.case_name, found.what.sentence,
+    text += fmt::format("\n{}. {}[{}] {}\n   {}\n{}   {}\n   {}\n", ++number, found.waived ? "waived " : "",
+                        found.class_token(), found.name(), found.what.sentence,
                         found.condition.empty() ? "" : fmt::format("   {}\n", found.condition),
                         sizes_words(found.sizes), found.reproducer);
   }

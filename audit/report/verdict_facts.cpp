@@ -89,7 +89,7 @@ std::string cause_of(report const& kernel_report) {
   if (kernel_report.verdict == verdict::undecided) return kernel_report.undecided_because;
   auto const first = std::ranges::find(kernel_report.findings, false, &finding::waived);
   if (kernel_report.verdict == verdict::certified || first == kernel_report.findings.end()) return "";
-  return fmt::format("[{}] {}/{}: {}", first->class_token(), first->check, first->case_name, first->what.sentence);
+  return fmt::format("[{}] {}: {}", first->class_token(), first->name(), first->what.sentence);
 }
 
 /// The narrowest preset that holds for all failing cases that were judged again, if these are two or more. A preset of

@@ -77,6 +77,18 @@ TEST_CASE("several mistakes that fit the only input that was tried are named as 
         "the 1 failing input that was tried (of 200) fits 4 known mistakes, among them: A; B; C");
 }
 
+TEST_CASE("a recorded call, which is its own check, is named once", "[unit]") {
+  finding recorded;
+  recorded.check = recorded.case_name = "layer0";
+  CHECK(recorded.name() == "layer0");
+  recorded.case_name = "layer1";
+  CHECK(recorded.name() == "layer0/layer1");
+  named_cause some = cause({}, 1, 3, 3);
+  some.partly = {mistake("A", 1)};
+  some.unexplained = {"layer0/layer0", "masks/one"};
+  CHECK(lines_of(some).back() == "not explained: layer0, masks/one");
+}
+
 TEST_CASE("of the mistakes that fit the only input the words that accept a convention are said", "[unit]") {
   named_mistake convention = mistake("C", 1);
   convention.accepted = {"lse_base=2"};
