@@ -52,8 +52,8 @@ void source_state<T>::write_dQ() {
   double const n = row.n(), omega = terms.forward.format.omega, above_one = terms.scale_or_one;
   double const slack = 1 + (16 * n + 8 * terms.d + 1024) * 0x1p-53, scale = terms.scale_upper;
   auto const path = path_of_dX(terms, n, {1, found.keys}, terms.backward.part_keys);
-  double const lost = (1 + path.psi) * (above_one * (4 * omega * n + 2 * omega * total_dX) + 2 * omega +
-                                        path.parts * terms.backward.omega_grad);
+  double const lost_in_sums = 4 * omega * n + 2 * omega * total_dX + path.parts * terms.backward.omega_grad;
+  double const lost = (1 + path.psi) * (above_one * lost_in_sums + 2 * omega);
   for (std::size_t t = 0; t < d; ++t) {
     // Δ̂ is off by one number for all keys, which meets the mean key.
     double const mean_off = (slope_off + slope_sum * 0x1p-50) * largest_k[t] * slack;
@@ -124,8 +124,8 @@ void source_state<T>::write_keys() {
         (total.path_V.parts * model.omega_grad + terms.omega_drop * total.weights +
          (2 * omega * (2 * n + 1) + (terms.flush + (terms.drop > 0 ? 1 : 0)) * 2 * omega * (total.weights + n)) *
              terms.drop_growth);
-    double const lost_K = (1 + total.path_K.psi) * (above_one * (4 * omega * n + 2 * omega * total.terms_of_dX) +
-                                                    2 * omega + total.path_K.parts * model.omega_grad);
+    double const lost_in_K = 4 * omega * n + 2 * omega * total.terms_of_dX + total.path_K.parts * model.omega_grad;
+    double const lost_K = (1 + total.path_K.psi) * (above_one * lost_in_K + 2 * omega);
     double const largest_V = total.weights * terms.drop_growth * largest_dO * slack;
     double const largest_K = above_one * total.terms_of_dX * largest_q * slack;
     for (std::size_t t = 0; t < d; ++t)

@@ -129,8 +129,8 @@ class problem(dict):
                     inner = sum(times(r.term(j, common[j], r.z_pi[j] + common[j], psi), abs(k[j])) for j in r.keys)
                     two = times(grown(r.lam), exact) + times(r.growth, times(s_, inner + times(r.e, mean)))
                     U = s_plus * (sum((r.nu_x[j] + 2 * w) * abs(k[j]) for j in r.keys) + 4 * w * r.n
-                                  + 2 * w * sum(r.z_dX[j] + r.eX[j] for j in r.keys))
-                    U = (1 + psi) * (U + 2 * w + k_C * m["omega_grad"])
+                                  + 2 * w * sum(r.z_dX[j] + r.eX[j] for j in r.keys) + k_C * m["omega_grad"])
+                    U = (1 + psi) * (U + 2 * w)
                     least = min(one, two)
                     if centred:
                         least = min(least, r.centred(k, off, psi, s_))
@@ -184,8 +184,9 @@ class problem(dict):
                           for r in live}
                     main = times(s_, sum((times(of[id(r)], abs(q[id(r)])) for r in live), ZERO))
                     lost = s_plus * (sum(((r.nu_x[j] + 2 * w) * abs(q[id(r)]) for r in live), ZERO) + 4 * w * n_j
-                                     + 2 * w * sum((r.z_dX[j] + r.eX[j] for r in live), ZERO))
-                    bound = main + times(1 + psi_K, lost + 2 * w + k_R * m["omega_grad"])
+                                     + 2 * w * sum((r.z_dX[j] + r.eX[j] for r in live), ZERO)
+                                     + k_R * m["omega_grad"])
+                    bound = main + times(1 + psi_K, lost + 2 * w)
                     bound = finish("dk", lambda r: self.sigma * r.dX[j] * q[id(r)], bound)
                     found["dk"].append(bound if live else ZERO)
         for key, elements in shared.items():
