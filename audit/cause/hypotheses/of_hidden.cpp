@@ -43,7 +43,10 @@ supposition reads_hidden(hidden_reading how) {
     problem::sizes const& s = p.size();
     problem::band const& band = p.draft().band;
     bool const banded = band.left >= 0 || band.right >= 0;
-    bool const shortened = p.draft().k_lengths && !call.given;  // what lies behind the last key is known
+    // What lies behind the last key is known; a finite number there, of weight 0, would change nothing.
+    auto const is_finite = [](double x) { return std::isfinite(x); };
+    bool const shortened = p.draft().k_lengths && !call.given && how.score == least_score &&
+                           (!all_of(p.draft().k, is_finite) || !all_of(p.draft().v, is_finite));
     if (!is_small(p) || s.m == 0 || (!p.draft().mask && !banded && !shortened)) return {};
     if (how.beyond_right_only && (p.draft().mask || band.right < 0)) return {};
     auto const hidden = [&](auto b, auto h, auto i, auto j) { return !sees(p, b, h, i, j); };
