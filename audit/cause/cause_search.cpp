@@ -179,14 +179,13 @@ class search {
     for (audit::hypothesis const& row : hypotheses()) {
       if (row.kind != hypothesis_kind::precision || !confirms(seen, row)) continue;
       candidate added{row.name, row.sentence, row.kind, &row, {}};
-      std::vector<char>& open = added.open;
       for (auto const& answers : answers_) {
         if (asked_.late(1)) return;
         fit const is = answers && answers->is_wrong() ? fit_of(row, *answers) : fit::refuted;
-        added.explains.push_back(is == fit::certified), open.push_back(is == fit::open);
+        added.explains.push_back(is == fit::certified), added.open.push_back(is == fit::open);
       }
       // The step was seen by itself: where its bound says nothing of a few cases, they do not speak against it.
-      if (2 * count_of(added.explains) > cause_of()) added.explains = united(std::move(added.explains), open);
+      if (2 * count_of(added.explains) > cause_of()) added.explains = united(std::move(added.explains), added.open);
       // The same step, rounded more often, is no other mistake.
       auto const once = std::ranges::find(candidates_, row.step, &candidate::name);
       if (once != candidates_.end()) {
@@ -226,9 +225,8 @@ class search {
     if (!chosen.hypothesis || chosen.kind == hypothesis_kind::precision) return {&chosen};  // it was seen
     std::vector<candidate*> fits, uncontradicted;
     for (candidate& each : candidates_) {
-      bool const alike = each.kind != hypothesis_kind::precision && each.hypothesis;
-      bool const fitted = each.hypothesis && each.hypothesis->fits_answers;
-      if (&each != &chosen && (!alike || fitted || each.explains.front() == 0)) continue;
+      bool const alike = each.kind != hypothesis_kind::precision && each.hypothesis && !each.hypothesis->fits_answers;
+      if (&each != &chosen && (!alike || each.explains.front() == 0)) continue;
       ask_passing(each);
       fits.push_back(&each);
       if (each.contradicted == 0) uncontradicted.push_back(&each);

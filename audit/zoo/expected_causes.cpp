@@ -8,7 +8,6 @@
 
 namespace attest::zoo {
 namespace {
-
 constexpr std::array causes{
     // --- operator ---
     std::pair{"sink_dropped", "sink-ignored"},
