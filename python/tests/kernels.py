@@ -105,10 +105,10 @@ def hangs_again(q: Array, k: Array, v: Array) -> Array:
     return plain(q, k, v)
 
 
-def exits(q: Array, k: Array, v: Array) -> Array:
-    """Wrong: ends the process for two queries."""
+def aborts(q: Array, k: Array, v: Array) -> Array:
+    """Wrong: aborts the process for two queries."""
     if q.shape[2] == 2:
-        os._exit(7)
+        os.abort()
     return plain(q, k, v)
 
 

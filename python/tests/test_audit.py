@@ -260,7 +260,7 @@ def test_an_isolated_callable_is_certified() -> None:
     assert any("a process of its own" in one for one in report.json["evidence"]["protections"])
 
 
-@pytest.mark.parametrize(("kernel", "of"), [(kernels.exits, "crash"),
+@pytest.mark.parametrize(("kernel", "of"), [(kernels.aborts, "crash"),
                                             pytest.param(kernels.hangs, "hang", marks=pytest.mark.dear),
                                             (kernels.raises_on_long, "crash")])
 def test_what_would_end_this_process_is_a_finding_where_it_is_isolated(kernel: Any, of: str) -> None:

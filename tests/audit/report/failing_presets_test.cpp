@@ -114,7 +114,7 @@ TEST_CASE("reports of different revisions of the theorem are not merged", "[unit
   report old = part(2);
   old.theorem_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1'; in 1.json it is '10'");
+  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1'; in 1.json it is '11'");
 }
 
 }  // namespace
