@@ -1,14 +1,14 @@
 // What each mutant does wrong, by the name that a report should give to the cause of its failing inputs: a row of
 // audit/cause/hypotheses/, an event of audit/cause/call_event.cpp, or "contract-" and a preset.
 #include <algorithm>
-#include <array>
+#include <string_view>
 #include <utility>
 
 #include "audit/zoo/zoo.hpp"
 
 namespace attest::zoo {
 namespace {
-constexpr std::array causes{
+constexpr std::pair<std::string_view, std::string_view> causes[]{
     // --- operator ---
     std::pair{"sink_dropped", "sink-ignored"},
     std::pair{"sink_scaled", "sink-scaled"},
@@ -294,7 +294,7 @@ constexpr std::array causes{
 
 std::string_view expected_cause(std::string_view mutant) {
   auto const at = std::ranges::find_if(causes, [&](auto const& row) { return mutant == row.first; });
-  return at == causes.end() ? "" : at->second;
+  return at == std::ranges::end(causes) ? "" : at->second;
 }
 
 }  // namespace attest::zoo

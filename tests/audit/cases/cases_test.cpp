@@ -113,7 +113,7 @@ TEST_CASE("masks attend by every byte but 0, and broadcast over every subset of 
 
 TEST_CASE("the dear checks stay below half of the others' elements, and a tenth with --quick", "[unit]") {
   for (bool const quick : {false, true})
-    for (std::uint64_t const seed : {1, 2, 3}) {
+    for (std::uint64_t const seed : {1u, 2u, 3u}) {
       std::int64_t dear = 0, others = 0;
       for (audit_case const& kernel_case : audit::generated_cases({.seed = seed, .quick = quick}))
         (kernel_case.check == "additive-masks" || kernel_case.check == "every-key" ? dear : others) +=
