@@ -118,18 +118,14 @@ ATTEST_SPECIMEN(flash_attention_2, flash_attention_2_steps<honest<F>>, no_bug, "
                 "exponents fma(s, log2 e, -fl(M log2 e)), the last of blocks of 64 first") {};
 
 ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_bf16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
-                    "flash_attention_2 with weights rounded to bf16 for V alone",
-                    "bf16"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
-}
-}
-;
+                    "flash_attention_2 with weights rounded to bf16 for V alone", "bf16") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
 
 ATTEST_SPECIMEN_FOR(run_narrow, flash_attention_2_f16, flash_attention_2_steps<honest_narrow<F>>, no_bug, "",
-                    "flash_attention_2 with weights rounded to f16 for V alone",
-                    "f16"){static float for_values(float p){return honest_narrow<F>::narrowed(p);
-}
-}
-;
+                    "flash_attention_2 with weights rounded to f16 for V alone", "f16") {
+  static float for_values(float p) { return honest_narrow<F>::narrowed(p); }
+};
 
 ATTEST_HONEST(exp_based_tanh, "softcap by 1 - 2/(e^2y + 1)") {
   static F softcap(place const& at, F s) {

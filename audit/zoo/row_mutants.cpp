@@ -70,34 +70,35 @@ attest_status run_matrices(attest_call const* call) {
 #define ATTEST_OF_HEADS(name, kind, seen_in, description) \
   ATTEST_SPECIMEN_FOR(run_matrices, name, honest<F>, kind, seen_in, description)
 
-ATTEST_OF_HEADS(weighs_whole_heads, no_bug, "", "the weights of all queries of a head, then O"){
-    static void weigh(pair_matrix<F> & of){for (std::int64_t i = 0; i < of.n; ++i){F const sum = weigh_row(of, i);
-for (std::int64_t j = 0; j < of.m && sum != 0; ++j) of(i, j) /= sum;
-}
-}
-}
-;
+ATTEST_OF_HEADS(weighs_whole_heads, no_bug, "", "the weights of all queries of a head, then O") {
+  static void weigh(pair_matrix<F>& of) {
+    for (std::int64_t i = 0; i < of.n; ++i) {
+      F const sum = weigh_row(of, i);
+      for (std::int64_t j = 0; j < of.m && sum != 0; ++j) of(i, j) /= sum;
+    }
+  }
+};
 
 ATTEST_OF_HEADS(softmax_over_queries, bug_class::accuracy, "no public report",
-                "the weights of a key sum to 1 over the queries"){
-    static void weigh(pair_matrix<F> & of){pair_matrix<F> turned{of.m, of.n, of.numbers};
-for (std::int64_t j = 0; j < of.m; ++j) {
-  for (std::int64_t i = 0; i < of.n; ++i) turned(j, i) = of(i, j);
-  F const sum = weigh_row(turned, j);
-  for (std::int64_t i = 0; i < of.n; ++i) of(i, j) = sum != 0 ? turned(j, i) / sum : F(0);
-}
-}
-}
-;
+                "the weights of a key sum to 1 over the queries") {
+  static void weigh(pair_matrix<F>& of) {
+    pair_matrix<F> turned{of.m, of.n, of.numbers};
+    for (std::int64_t j = 0; j < of.m; ++j) {
+      for (std::int64_t i = 0; i < of.n; ++i) turned(j, i) = of(i, j);
+      F const sum = weigh_row(turned, j);
+      for (std::int64_t i = 0; i < of.n; ++i) of(i, j) = sum != 0 ? turned(j, i) / sum : F(0);
+    }
+  }
+};
 
 ATTEST_OF_HEADS(sum_of_tile_row, bug_class::accuracy, "no public report",
-                "the weights of a query are divided by the sum of the first query of its tile of 16"){
-    static void weigh(pair_matrix<F> & of){F sum = 0;
-for (std::int64_t i = 0; i < of.n; ++i) {
-  F const own = weigh_row(of, i);
-  if (i % 16 == 0) sum = own;
-  for (std::int64_t j = 0; j < of.m && sum != 0; ++j) of(i, j) /= sum;
-}
-}
-}
-;
+                "the weights of a query are divided by the sum of the first query of its tile of 16") {
+  static void weigh(pair_matrix<F>& of) {
+    F sum = 0;
+    for (std::int64_t i = 0; i < of.n; ++i) {
+      F const own = weigh_row(of, i);
+      if (i % 16 == 0) sum = own;
+      for (std::int64_t j = 0; j < of.m && sum != 0; ++j) of(i, j) /= sum;
+    }
+  }
+};
