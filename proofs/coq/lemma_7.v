@@ -123,6 +123,16 @@ Proof.
   apply total_below. intros j I. rewrite Rabs_mult, <- Rmult_assoc, (Rmult_comm (total W keys)).
   apply Rmult_le_compat_r; [apply Rabs_pos|]. now apply weight_error.
 Qed.
+
+(* The sum of the sizes of the terms, which roundings act on: A' of section 3 times the sum of the weights. *)
+Corollary sum_of_sizes v :
+  total (fun j => W j * Rabs (v j)) keys <= (mean (fun j => Rabs (v j)) + A_T (fun j => Rabs (v j))) * total W keys.
+Proof.
+  pose proof sum_positive as S. pose proof (lemma_7_T (fun j => Rabs (v j))) as L. unfold computed_mean in L.
+  pose proof (Rle_abs (total (fun j => W j * Rabs (v j)) keys / total W keys - mean (fun j => Rabs (v j)))) as U.
+  apply Rmult_le_reg_r with (/ total W keys); [now apply Rinv_0_lt_compat|]. rewrite Rmult_assoc, Rinv_r, Rmult_1_r by lra.
+  unfold Rdiv in *. lra.
+Qed.
 End Averages.
 
 (* Entry A^D, with any eta_j >= W_j/Sigma W (Clause D); with eta_j = 1 for all keys, and one largest distance, entry A^H. *)

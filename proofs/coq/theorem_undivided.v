@@ -151,11 +151,7 @@ Proof.
   pose proof (bound_of_weights (seen s) weight of_exact T zeta counted D (sum_W s) Wk v 1 (O_hat s) 0 0 Gamma_L Phi 0 0 Dl) as BW.
   unfold Rdiv in BW. rewrite Rinv_1, !Rmult_1_r, !Rplus_0_r, !Rmult_1_r, !Rmult_1_l in BW. unfold B, Rdiv. apply BW; auto.
   fold (sum_Wv s) (sum_W s). eapply Rle_trans; [exact DO|]. unfold Phi. rewrite Rmult_plus_distr_r. apply Rplus_le_compat_r.
-  rewrite Rmult_assoc. apply Rmult_le_compat_l; [easy|].
-  pose proof (lemma_7_T _ _ _ _ _ _ _ _ Wk (fun e => Rabs (v e))) as L7. unfold computed_mean in L7. apply between in L7.
-  fold (sum_abs s) (sum_W s) in L7. fold (A (fun e => Rabs (v e))) in L7. fold (average (fun e => Rabs (v e))) in L7.
-  apply Rmult_le_reg_r with (/ sum_W s); [now apply Rinv_0_lt_compat|]. rewrite Rmult_assoc, Rinv_r, Rmult_1_r by lra.
-  unfold A'. fold (sum_abs s / sum_W s). unfold Rdiv in L7. lra.
+  rewrite Rmult_assoc. apply Rmult_le_compat_l; [easy|]. exact (sum_of_sizes _ _ _ _ _ _ _ _ Wk v).
 Qed.
 
 (* Clause H: nothing is asked of the scores. *)
