@@ -5,39 +5,22 @@
 #include "reference/gradient/gradients.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
-#include <time.h>
 
 #include "audit/contract/contract.hpp"
+#include "bench/best_of.hpp"
 #include "reference/machine/rows.hpp"
 
 namespace {
 
 using namespace attest;
+using bench::best_of;
 using reference::gradient_mode;
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double best_of(int runs, std::function<void()> const& work) {
-  double best = HUGE_VAL;
-  for (int run = 0; run < runs; ++run) {
-    double const start = thread_seconds();
-    work();
-    best = std::min(best, thread_seconds() - start);
-  }
-  return best;
-}
 
 /// One head with n queries and keys and d = dv columns, Gaussian.
 template <class T>

@@ -1,10 +1,10 @@
 // The reference compared with a plain float64 loop, Arb and MPFR: same inputs, same process, one thread; and the
 // verdict on a large problem with threads. Times are processor time of the thread, the best of several runs.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
 #include <random>
 #include <vector>
 
@@ -13,9 +13,9 @@
 #include <tbb/blocked_range.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
-#include <time.h>
 
 #include "audit/contract/contract.hpp"
+#include "bench/best_of.hpp"
 #include "bench/oracle_plain.hpp"
 #include "reference/bound/bound.hpp"
 #include "reference/compiled/row.hpp"
@@ -32,6 +32,7 @@
 namespace {
 
 using namespace attest;
+using bench::best_of;
 
 /// Gaussian tensors of one head.
 template <class T>
@@ -71,22 +72,6 @@ struct inputs {
   }
 #endif
 };
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-double best_of(int runs, std::function<void()> const& work) {
-  double best = HUGE_VAL;
-  for (int run = 0; run < runs; ++run) {
-    double const start = thread_seconds();
-    work();
-    best = std::min(best, thread_seconds() - start);
-  }
-  return best;
-}
 
 double peak_mebibytes() {
   rusage used{};
