@@ -47,11 +47,11 @@ ATTEST_HONEST(hidden_keys_weigh_0, "hidden keys stay in their block, with a scor
 // --- nothing there ---
 
 ATTEST_MUTANT(divides_by_no_heads, bug_class::crash, "cubecl PR#1070", "without heads it divides by their number",
-              "f32", false, conditional_family){
-    static void before(attest_call const& call){if (call.q->shape[1] == 0) std::raise(SIGFPE);
-}
-}
-;
+              "f32", false, conditional_family) {
+  static void before(attest_call const& call) {
+    if (call.q->shape[1] == 0) std::raise(SIGFPE);
+  }
+};
 
 ATTEST_MUTANT(no_lse_without_columns, bug_class::memory, "iree#24175", "where dv = 0 nothing is written, LSE neither") {
   static bool writes(place const& at) { return at.columns() > 0; }
