@@ -127,8 +127,7 @@ std::vector<std::string> lines_of(named_cause const& cause) {
       std::next(cause.unexplained.begin(), std::min<std::ptrdiff_t>(std::ssize(cause.unexplained), named_unexplained)));
   // A recorded call is its own check.
   for (std::string& name : shown)
-    if (std::size_t const half = name.size() / 2;
-        name.substr(0, half) + "/" == name.substr(half + 1) + "/" && name.size() % 2 == 1 && name[half] == '/')
+    if (std::size_t const half = name.size() / 2; name == name.substr(0, half) + "/" + name.substr(0, half))
       name.resize(half);
   lines.push_back(fmt::format("not explained: {}{}", fmt::join(shown, ", "),
                               cause.unexplained.size() > shown.size()

@@ -110,13 +110,14 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors 
 
 bool domain_search::find_base() {
   for (std::size_t at = 0; at < std::size(bases); ++at) {
-    // A kernel that refuses an output by its status is asked without at once.
-    if (at == needs_from && !ask_.answers().failed.empty())
-      for (asked_outputs const& asks : other_outputs)
-        if (takes_one_of(ask_, beside_outputs, {}, base_, asks)) return true;
-    if (at == needs_from)
+    if (at == needs_from) {
+      // A kernel that refuses an output by its status is asked without at once.
+      if (!ask_.answers().failed.empty())
+        for (asked_outputs const& asks : other_outputs)
+          if (takes_one_of(ask_, beside_outputs, {}, base_, asks)) return true;
       for (needed_tensors const& needs : likely_needs())
         if (takes_one_of(ask_, beside_needs, needs, base_)) return true;
+    }
     domain_answers const& met = ask_.answers();
     if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
     if (takes_one_of(ask_, bases[at], {}, base_)) return true;

@@ -38,7 +38,7 @@ bool domain_search::takes_everything() {
   return std::ranges::all_of(of_everything, [&](domain_call const& call) { return ask_.takes(call); });
 }
 
-/// Of an optional output: the call is taken as it is; is it refused the other way round?
+/// Finds which optional outputs every call, or no call, must ask for: `taken` is asked the other way round.
 void domain_search::find_outputs(domain_call const& taken) {
   if (ask_.function() != function_asked::attention) return;
   auto const rule_of = [&](bool asked_outputs::* output) {

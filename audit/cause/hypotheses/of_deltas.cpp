@@ -118,8 +118,7 @@ supposition delta_of_row(std::function<row_index(owned_problem const&, row_index
         }
     if (!any) return false;
     call.problem = owned_problem::of_valid(std::move(draft));
-    double const rounded = problem::formats::power_of_two(-problem::row_of(o.type).format.fraction_bits - 1);
-    double const u = call.claim.model_for(call.problem.instance()).format.u;
+    double const rounded = unit_of(o.type), u = call.claim.model_for(call.problem.instance()).format.u;
     widen_gradients(call, [&](problem::gradient_model& m) { m.k_delta += static_cast<int>(4 + 4 * rounded / u); });
     return true;
   });

@@ -26,9 +26,7 @@ struct sums_of_heads {
         v.resize(static_cast<std::size_t>(s.b * s.hq * s.m * s.dv));
     score_table const score(p);
     pair_number const slope = log_slope(p);
-    for (std::int64_t b = 0; b < s.b; ++b)
-      for (std::int64_t h = 0; h < s.hq; ++h)
-        for (std::int64_t i = 0; i < queries_of(p, b); ++i) add_row(p, score, slope, b, h, i);
+    each_query(p, [&](auto b, auto h, auto i) { add_row(p, score, slope, b, h, i); });
   }
 
  private:
@@ -88,8 +86,7 @@ supposition adds_heads_to(gradient_kinds which, head_of_sum to) {
             }
           }
     }
-    double const unit = problem::formats::power_of_two(-problem::row_of(call.problem.type()).format.fraction_bits - 1);
-    double const roundings = 2 * static_cast<double>(s.hq / s.hk);
+    double const unit = unit_of(call.problem.type()), roundings = 2 * static_cast<double>(s.hq / s.hk);
     // The kernel rounded sums of the moved terms: where the right ones are small, these roundings are larger.
     widen_gradients(call, [&](problem::gradient_model& m) {
       m.u_grad += roundings * unit, m.omega_grad += 64 * roundings * unit * most;

@@ -169,22 +169,10 @@ void add_dropout(hypothesis_list& to) {
 
 /// Beside plain mistakes, the ones that loops of their own for dQ, dK and dV may make apart.
 bool may_be_of_one_loop(hypothesis const& of) {
-  constexpr std::string_view names[]{"left-edge-outside",
-                                     "window-right-one-more",
-                                     "right-edge-outside",
-                                     "edges-outside",
-                                     "left-ignored",
-                                     "right-ignored",
-                                     "right-0",
-                                     "mask-of-first-head",
-                                     "mask-of-first-batch",
-                                     "mask-of-first-query",
-                                     "mask-transposed",
-                                     "bias-of-first-head",
-                                     "bias-of-first-batch",
-                                     "bias-of-first-query",
-                                     "bias-transposed",
-                                     "bias-of-first-key"};
+  constexpr std::string_view names[]{
+      "left-edge-outside",   "window-right-one-more", "right-edge-outside",  "edges-outside",    "right-0",
+      "mask-of-first-head",  "mask-of-first-batch",   "mask-of-first-query", "mask-transposed",  "bias-of-first-head",
+      "bias-of-first-batch", "bias-of-first-query",   "bias-transposed",     "bias-of-first-key"};
   return !of.of_gradients && (of.plain || std::ranges::find(names, of.name) != std::end(names));
 }
 

@@ -73,25 +73,23 @@ bool undrop_output(answered_call& call) {
   problem_draft draft = p.draft();
   score_table const score(p);
   std::int64_t const group = s.hk > 0 ? s.hq / s.hk : 1;
-  for (std::int64_t b = 0; b < s.b; ++b)
-    for (std::int64_t h = 0; h < s.hq; ++h)
-      for (std::int64_t i = 0; i < queries_of(p, b); ++i) {
-        std::size_t const row = output_row(p, b, h, i);
-        double const lse = load(*draft.handed_lse, row);
-        for (std::int64_t c = 0; c < s.dv; ++c) {
-          double sum = 0;
-          for (std::int64_t j = 0; j < keys_of(p, b); ++j)
-            if (score.visible(b, h, i, j))
-              sum += std::exp(score(b, h, i, j) - lse) * load(draft.v, offset_of(draft.v, b, h / group, j, c));
-          store(*draft.handed_o, row * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c), sum);
-        }
-      }
+  each_query(p, [&](auto b, auto h, auto i) {
+    std::size_t const row = output_row(p, b, h, i);
+    double const lse = load(*draft.handed_lse, row);
+    for (std::int64_t c = 0; c < s.dv; ++c) {
+      double sum = 0;
+      for (std::int64_t j = 0; j < keys_of(p, b); ++j)
+        if (score.visible(b, h, i, j))
+          sum += std::exp(score(b, h, i, j) - lse) * load(draft.v, offset_of(draft.v, b, h / group, j, c));
+      store(*draft.handed_o, row * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c), sum);
+    }
+  });
   return take(call, std::move(draft));
 }
 
 void add_dropout_of_one(hypothesis_list& to) {
   auto const add = adds_gradients_to(to);
-  auto const unscaled = [](problem_draft& p) { p.dropout = 0; };  // what is kept stays as it is
+  auto const unscaled = [](problem_draft& p) { p.dropout = 0; };  // the kept weights are not scaled
   add("dropout-unscaled-in-dp", "dP is not divided by 1 - p beside dropout", with_dropout(of_dS, unscaled));
   add("dropout-unscaled-in-dv", "the weights in dV are not divided by 1 - p beside dropout",
       with_dropout({dv}, unscaled));

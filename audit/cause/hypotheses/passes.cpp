@@ -23,11 +23,6 @@ owned_outputs chosen(owned_outputs const& from, gradient_kinds const& which, boo
   return part;
 }
 
-/// One rounding of a type.
-double unit_of(problem::element_type type) {
-  return problem::formats::power_of_two(-problem::row_of(type).format.fraction_bits - 1);
-}
-
 /// O and LSE of a forward pass of the kernel's own differ from exact ones by some roundings: of O in the type of the
 /// tensors, which are many roundings of a Δ that is summed in a wider one.
 void allow_own_forward(answered_call& call) {
@@ -52,14 +47,6 @@ owned_outputs drop_other_shapes(answered_call& call) {
   return dropped;
 }
 
-/// f(b, h, i) for every query.
-template <class F>
-void each_query(owned_problem const& p, F const& f) {
-  for (std::int64_t b = 0; b < p.size().b; ++b)
-    for (std::int64_t h = 0; h < p.size().hq; ++h)
-      for (std::int64_t i = 0; i < queries_of(p, b); ++i) f(b, h, i);
-}
-
 /// Rows whose LSE was handed over as −∞ add nothing, whatever keys they see.
 void hide_rows_without_sum(problem_draft& draft) {
   owned_problem const whole = owned_problem::of_valid(draft);
@@ -74,6 +61,10 @@ void hide_rows_without_sum(problem_draft& draft) {
 }
 
 }  // namespace
+
+double unit_of(problem::element_type type) {
+  return problem::formats::power_of_two(-problem::row_of(type).format.fraction_bits - 1);
+}
 
 bool can_be_supposed(owned_problem const& problem) {
   constexpr double most_products = 0x1p22;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/entry_forms.hpp"
 
 namespace attest::audit {
 
@@ -16,6 +17,17 @@ using enum problem::output_kind;
 
 /// What dS enters, and every gradient.
 inline gradient_kinds const of_dS{dq, dk, dbias}, all_gradients{dq, dk, dv, dbias, dsink};
+
+/// One rounding of a type.
+double unit_of(problem::element_type type);
+
+/// f(b, h, i) for every query.
+template <class F>
+void each_query(owned_problem const& p, F const& f) {
+  for (std::int64_t b = 0; b < p.size().b; ++b)
+    for (std::int64_t h = 0; h < p.size().hq; ++h)
+      for (std::int64_t i = 0; i < queries_of(p, b); ++i) f(b, h, i);
+}
 
 /// Can hypotheses be tried on the backward call? It is small; of_rank_4 made it.
 bool can_be_supposed(owned_problem const& problem);

@@ -64,7 +64,7 @@ ATTEST_BACKWARD(delta_of_o_in_bf16, bug_class::low_precision, "", "O is rounded 
   }
 };
 
-ATTEST_BACKWARD(lse_of_interleaved_head, bug_class::gradient, "", "the LSE is that of query head h mod hk") {
+ATTEST_BACKWARD(lse_of_interleaved_head, bug_class::gradient, "", "the LSE of query head h mod hk is read") {
   static F lse(backward_place<F> const& at) { return static_cast<F>(at.views.lse(at.b, at.h % at.size().hk, at.i, 0)); }
   static F sink_weight(backward_place<F> const& at, F t) { return honest_backward<F>::exp(t - lse(at)); }
 };
