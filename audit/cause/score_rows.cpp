@@ -135,9 +135,9 @@ std::vector<arithmetic> wrong_ones(problem::element_type type) {
   std::vector<arithmetic> all;
   for (arithmetic const& right : right_ones(type)) {
     for (auto const& [name, of, format] : narrow()) {
-      auto const add = [&, name = name](char const* form, auto const& change) {
+      auto const add = [&, word = name](char const* form, auto const& change) {
         arithmetic made = right;
-        made.name = fmt::format(fmt::runtime(form), name);
+        made.name = fmt::format(fmt::runtime(form), word);
         change(made);
         all.push_back(std::move(made));
       };
