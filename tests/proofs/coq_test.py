@@ -1,6 +1,7 @@
 """proofs/coq/ is checked from its sources, and rests on nothing else.
 
-    coq_test.py SOURCES            every file of _CoqProject compiles, with the axioms of the standard library's reals
+    coq_test.py SOURCES --pages    _CoqProject lists the folder, no file says `Admitted`, the README's table is true
+    coq_test.py SOURCES            and every file compiles, with the axioms of the standard library's reals
     coq_test.py SOURCES --planted  each edit of tests/proof_edits/of_coq.txt breaks that
 """
 import pathlib
@@ -45,20 +46,28 @@ def axioms_of(said):
 def misplaced():
     """Theorems that the table of the README places elsewhere than they stand."""
     table = (FOLDER / "README.md").read_text(encoding="utf-8")
-    for row in re.findall(r"^\|[^|]*\| `(\w+\.v)` \|([^|]*)\|", table, re.M):
-        lines = (FOLDER / row[0]).read_text(encoding="utf-8").splitlines()
-        for name, line in re.findall(r"`(\w+)` (\d+)", row[1]):
-            if not re.match(rf"(Theorem|Lemma) {name}\b", lines[int(line) - 1]):
-                yield f"README.md: {name} is not at line {line} of {row[0]}"
+    for file, theorems in re.findall(r"^\|[^|]*\| `(\w+\.v)` \|([^|]*)\|", table, re.M):
+        lines = (FOLDER / file).read_text(encoding="utf-8").splitlines()
+        stated = {found[1]: line for line, text in enumerate(lines, 1)
+                  if (found := re.match(r"(?:Theorem|Lemma|Corollary) (\w+)", text))}
+        for name, line in re.findall(r"`(\w+)` (\d+)", theorems):
+            if stated.get(name) != int(line):
+                yield f"README.md: {file} has {name} at line {stated.get(name, '(nowhere)')}, not {line}"
 
 
-def check(folder):
+def check_pages():
+    """What is wrong with the folder before anything is compiled."""
     listed = sorted(FILES) == sorted(path.name for path in FOLDER.glob("*.v"))
     faults = [] if listed else ["_CoqProject and the folder have other files"]
     faults += misplaced()
     for file in FILES:
-        for word in UNPROVEN.finditer(without_comments((folder / file).read_text(encoding="utf-8"))):
+        for word in UNPROVEN.finditer(without_comments((FOLDER / file).read_text(encoding="utf-8"))):
             faults.append(f"{file} says {word.group()}")
+    return faults
+
+
+def check(folder):
+    faults = check_pages()
     said, error = compiled(folder, FILES)
     if error:
         return faults + [error]
@@ -93,6 +102,8 @@ def planted(folder):
 
 
 def main():
+    if "--pages" in sys.argv:
+        sys.exit("\n".join(check_pages()) or 0)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         for file in FILES:
