@@ -71,6 +71,14 @@ std::string memory_text(condition_clause const& of) {
   return "";
 }
 
+/// "any window", "(causal or window)".
+std::string bands_text(feature_set const& among) {
+  if (among == feature_set{feature::window, feature::symmetric_window}) return "any window";
+  std::vector<std::string_view> names;
+  among.each([&](feature one) { names.push_back(row_of(one).name); });
+  return fmt::format("({})", fmt::join(names, " or "));
+}
+
 /// "the mask is [b, hq or 1, 1, m]".
 std::string shape_text(feature_group group, axes_pattern const& over) {
   char const* const name = group == feature_group::mask ? "mask" : "bias";
@@ -157,6 +165,7 @@ bool condition_clause::holds(call_form const& form) const noexcept {
     case kind::order: return compare(compares, first, second + apart);
     case kind::feature: return form.options.has(option) != absent;
     case kind::group: return has_any(form, row_of(option).group);
+    case kind::among: return !(form.options & among).empty();
     case kind::shape: return fits(row_of(option).group, over, form);
     case kind::negative_scale: return form.options.has(feature::scale) && form.scale.value_or(1) < 0;
     case kind::values: return form.values == form_of_values;
@@ -180,6 +189,7 @@ std::vector<std::string> condition_clause::text() const {
       return {row_of(option).group == feature_group::band   ? "any band"
               : row_of(option).group == feature_group::bias ? "any bias"
                                                             : "any mask"};
+    case kind::among: return {bands_text(among)};
     case kind::shape: return {shape_text(row_of(option).group, over)};
     case kind::negative_scale: return {"scale < 0"};
     case kind::memory: return {memory_text(*this)};

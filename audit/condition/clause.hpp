@@ -96,6 +96,7 @@ struct condition_clause {
     order,
     feature,
     group,  ///< any feature of the group of `option`
+    among,  ///< one of the bands of `among`, of which `option` is one
     shape,  ///< the axes of the mask, or of the bias
     negative_scale,
     values,
@@ -110,6 +111,7 @@ struct condition_clause {
   audit::feature option = feature::causal;
   value_form form_of_values = value_form::gaussian;
   bool absent = false;  ///< of `feature`: the form must not have it
+  feature_set among{};
   axes_pattern over = {};
   memory_trait trait = memory_trait::v_in_k;
   std::int64_t reach = 0;       ///< in elements, from which on it is wrong

@@ -31,6 +31,7 @@ bool claims(condition_clause const& one, feature_row const& row) {
       return one.option == row.id ||
              (!one.absent && row.group != feature_group::numbers && row_of(one.option).group == row.group);
     case kind::group:
+    case kind::among:
     case kind::shape: return row_of(one.option).group == row.group;
     case kind::number: return row_of(one.of).is_of(row);
     default: return false;
@@ -104,6 +105,7 @@ std::optional<call_form> outside(call_form form, condition_clause const& one) {
       for (feature_row const& row : feature_table())
         if (row.group == row_of(one.option).group) form.options.remove(row.id);
       return form;
+    case condition_clause::kind::among: one.among.each([&](feature band) { form.options.remove(band); }); return form;
     case condition_clause::kind::shape: {
       auto over = axes_of(one.option, form);
       for (std::size_t axis = 0; axis < over.size(); ++axis)

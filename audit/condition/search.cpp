@@ -64,7 +64,9 @@ void searcher::describe_option_numbers() {
   auto const say_feature_by = [&](form_number of) {
     std::erase_if(found_.clauses, [&](condition_clause const& one) {
       bool const any_shape = one.is == condition_clause::kind::shape && one.over == axes_pattern{};
-      return (one.is == condition_clause::kind::feature || any_shape) && row_of(of).is_of(row_of(one.option));
+      bool const of_features =
+          one.is == condition_clause::kind::feature || one.is == condition_clause::kind::among || any_shape;
+      return of_features && row_of(of).is_of(row_of(one.option));
     });
   };
   if (base_.mask_byte != 1 && describe(form_number::mask_byte, 1)) say_feature_by(form_number::mask_byte);

@@ -21,6 +21,23 @@ bool any_of_group(call_form const& base, feature option, form_asker const& ask) 
   });
 }
 
+/// Under which bands in the place of this one the form is wrong: that one, several, or any. A band that shows the same
+/// pairs tells nothing.
+condition_clause describe_band(call_form const& base, feature option, form_asker const& ask) {
+  condition_clause clause{.is = kind::group};
+  clause.option = option;
+  clause.among.add(option);
+  for (feature_row const& row : feature_table()) {
+    if (row.group != feature_group::band || row.id == option) continue;
+    call_form const other = swapped(base, option, row.id);
+    answer const is = ask(other);
+    if (is != answer::wrong) clause.is = kind::feature;
+    else if (band_of(other) != band_of(base)) clause.among.add(row.id);
+  }
+  if (clause.is == kind::feature && clause.among.count() > 1) clause.is = kind::among;
+  return clause;
+}
+
 condition_clause clause_of(kind is, feature option) {
   condition_clause clause{.is = is};
   clause.option = option;
@@ -167,7 +184,8 @@ std::vector<condition_clause> describe_features(call_form& base, form_asker cons
       positive.scale = -*base.scale;
       if (ask(positive) == answer::right) return clauses.push_back(clause_of(kind::negative_scale, option));
     }
-    bool const any = (group == feature_group::band || group == feature_group::bias) && any_of_group(base, option, ask);
+    if (group == feature_group::band) return clauses.push_back(describe_band(base, option, ask));
+    bool const any = group == feature_group::bias && any_of_group(base, option, ask);
     clauses.push_back(clause_of(any ? kind::group : kind::feature, option));
   });
   return clauses;

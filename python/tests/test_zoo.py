@@ -31,7 +31,7 @@ pytestmark = pytest.mark.skipif(not there(), reason="there is no libattest_zoo.s
 MUTANTS = {
     "bands/n1-m17-diagonal0-left-1-right0": "decoding_is_not_causal",
     "determinism/square16": "order_of_the_moment splits_of_the_moment",
-    "empty-rows/band-before-keys": "diagonal_without_sign",
+    "empty-rows/band-before-keys": "diagonal_from_0 diagonal_without_sign",
     "empty-rows/no-keys": "divides_by_no_keys",
     "every-key/equal-m1025": (
         "bf16_long_rows_lose_the_last_key f16_long_rows_lose_the_last_key long_rows_count_a_key_twice "
@@ -47,7 +47,8 @@ MUTANTS = {
     "support/bias+softcap": "softcap_after_bias",
     "support/causal+finite-mask": "sentinel_in_bias",
     "support/causal+mask": (
-        "band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row mean_empty_row nan_empty_row "
+        "mask_ignored_with_band band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row "
+        "mean_empty_row nan_empty_row "
         "sentinel_million_in_base_2 "
         "sentinel_1e30 sentinel_finfo_min sentinel_maximum_from_0 sentinel_maximum_from_minus_100 "
         "sentinel_ten_thousand "
@@ -55,7 +56,8 @@ MUTANTS = {
     "support/grouped": "first_head_only heads_interleaved heads_clamped heads_from_next",
     "support/grouped+alibi": "f16_flushes_outputs",
     "support/grouped+causal": (
-        "hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon fp8_inputs diagonal_tile_unread "
+        "diagonal_tile_unmasked edges_exchanged hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon "
+        "fp8_inputs diagonal_tile_unread "
         "hidden_score_0"),
     "support/grouped+causal-top-left": "bf16_weights_cut",
     "support/grouped+finite-mask": (
@@ -66,7 +68,9 @@ MUTANTS = {
     "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
-    "support/grouped+window": "window_from_whole_tile window_with_one_key_more window_without_first_key",
+    "support/grouped+window": (
+        "left_tile_unmasked window_is_symmetric window_from_whole_tile window_with_one_key_more "
+        "window_without_first_key"),
     "support/mask-bhnm": "mask_not_in_last_tile",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
     "support/grouped+bias": "bias_in_base_2 bias_of_kv_head bias_of_next_head bias_scaled bias_transposed",
@@ -74,7 +78,8 @@ MUTANTS = {
     "support/causal+softcap": "mask_before_softcap",
     "support/grouped+scale": "stated_scale_twice",
     "support/plain": (
-        "bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float drops_weights_below_a_quarter exp_64_ulp "
+        "values_of_tail_moved_back bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float "
+        "drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
         "forgets_to_rescale forgets_to_rescale_the_output forgets_to_rescale_the_sum leaves_flush_to_zero "
         "logits_in_bf16 logits_in_f16 lse_in_base_2 lse_negated "
@@ -92,6 +97,9 @@ MUTANTS = {
     "support/unequal-lengths+causal": "diagonal_in_tiles always_top_left",
     "support/unequal-lengths+causal-top-left": "always_bottom_right",
     "support/window+mask": "empty_block_ends_row nan_empty_block",
+    "empty-rows/band-beyond-keys": "left_0_is_none",
+    "scale/64-beside-mask": "maximum_of_first_tile",
+    "large-scores/negative-100": "no_maximum",
     "tails/beyond-16-bits": "sixteen_bit_index",
     "tails/no-head-dimension": "zero_without_depth",
     "tails/no-value-columns": "no_lse_without_columns",

@@ -78,6 +78,7 @@ class feature_set {
   }
   friend bool operator==(feature_set const&, feature_set const&) = default;
   friend feature_set operator|(feature_set a, feature_set const& b) { return a.bits_ |= b.bits_, a; }
+  friend feature_set operator&(feature_set a, feature_set const& b) { return a.bits_ &= b.bits_, a; }
 
  private:
   std::bitset<feature_count> bits_;

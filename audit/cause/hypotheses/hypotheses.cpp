@@ -21,8 +21,10 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_conventions(table);
     add_hypotheses_of_columns(table);
     add_hypotheses_of_results(table);
+    add_hypotheses_of_maxima(table);
     add_hypotheses_of_rescaling(table);
     add_hypotheses_of_axes(table);
+    add_hypotheses_of_edges(table);
     add_hypotheses_of_neighbours(table);
     add_hypotheses_of_tiles(table);
     add_hypotheses_of_exponentials(table);

@@ -91,6 +91,7 @@ void add_hypotheses_of_merges(hypothesis_list& to);        ///< parts that are l
 void add_hypotheses_of_parameters(hypothesis_list& to);    ///< scale, softcap, bias
 void add_hypotheses_of_pages(hypothesis_list& to);         ///< where rows of packed and paged entries are read
 void add_hypotheses_of_visibility(hypothesis_list& to);    ///< mask and band
+void add_hypotheses_of_edges(hypothesis_list& to);         ///< edges of 0, exchanged edges, moved diagonals
 void add_hypotheses_of_sinks(hypothesis_list& to);         ///< sinks
 void add_hypotheses_of_entries(hypothesis_list& to);       ///< lengths, block masks, dropout
 void add_hypotheses_of_parts(hypothesis_list& to);         ///< keys that are taken in parts and merged
@@ -102,6 +103,7 @@ void add_hypotheses_of_conventions(hypothesis_list& to);   ///< rows in which no
 void add_hypotheses_of_columns(hypothesis_list& to);       ///< columns of Q and K that are not read
 void add_hypotheses_of_rescaling(hypothesis_list& to);     ///< weights and sums beside different maxima
 void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
+void add_hypotheses_of_maxima(hypothesis_list& to);        ///< weights beside another number than the maximum
 void add_hypotheses_of_tiles(hypothesis_list& to);         ///< what fills the last tile, where loops over tiles end
 void add_hypotheses_of_scores(hypothesis_list& to);        ///< factors and bounds of scores, sums of another row
 void add_hypotheses_of_axes(hypothesis_list& to);          ///< heads, entries, columns, axes taken for others

@@ -7,7 +7,6 @@
 
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
-#include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
 namespace {
@@ -42,22 +41,6 @@ supposition reads_elsewhere(bool of_k, bool of_v, problem_question concerned, he
 bool is_grouped(owned_problem const& p) { return p.size().hk > 1 && p.size().hq != p.size().hk; }
 bool has_heads(owned_problem const& p) { return p.size().hk > 1; }
 bool has_entries(owned_problem const& p) { return p.size().b > 1; }
-
-/// The band sees other keys: `seen` of j − i and the diagonal.
-supposition sees_by(problem_question concerned,
-                    std::function<bool(problem::band const&, std::int64_t i, std::int64_t j)> seen) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    if (!is_small(p) || !p.draft().is_dense() || p.draft().align != 0 || !concerned(p)) return {};
-    problem_draft open = p.draft(), draft = p.draft();
-    problem::band const band = open.band;
-    open.band = {};
-    auto const without = owned_problem::of_valid(std::move(open));
-    show(draft, p.size(),
-         [&](auto b, auto h, auto i, auto j) { return sees(without, b, h, i, j) && seen(band, i, j); });
-    return with_problem(call, std::move(draft));
-  };
-}
 
 /// The axes of queries and keys of a mask or bias are swapped.
 supposition transposes(std::optional<owned_tensor> problem_draft::* which) {
@@ -148,34 +131,6 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
       reads_elsewhere(false, true, has_entries, first_entry));
   add("k-of-first-entry", "every batch entry reads K of entry 0",
       reads_elsewhere(true, false, has_entries, first_entry));
-  add("diagonal-without-sign", "the diagonal of a band is |m - n|, also where n > m",
-      sees_by(
-          [](owned_problem const& p) {
-            return (p.draft().band.left >= 0 || p.draft().band.right >= 0) && p.draft().band.diagonal < 0;
-          },
-          [](problem::band of, std::int64_t i, std::int64_t j) {
-            of.diagonal = -std::max(of.diagonal, -INT64_MAX);  // it is negative
-            return reference::inside(of, i, j);
-          }));
-  auto const has_shifted_left = [](owned_problem const& p) {
-    return p.draft().band.left >= 0 && p.draft().band.diagonal != 0;
-  };
-  auto const is_shifted_window = [](owned_problem const& p) {
-    return p.draft().band.left >= 0 && p.draft().band.right >= 0 && p.draft().band.diagonal != 0;
-  };
-  add("left-edge-top-left", "the left edge of a window is aligned top-left",
-      sees_by(has_shifted_left, [](problem::band const& of, std::int64_t i, std::int64_t j) {
-        return reference::inside({.left = of.left}, i, j) &&
-               reference::inside({.diagonal = of.diagonal, .right = of.right}, i, j);
-      }));
-  add("right-edge-top-left", "the right edge of a window is aligned top-left, and the left one is not",
-      sees_by(is_shifted_window, [](problem::band const& of, std::int64_t i, std::int64_t j) {
-        return reference::inside({.diagonal = of.diagonal, .left = of.left}, i, j) &&
-               reference::inside({.right = of.right}, i, j);
-      }));
-  add("band-reversed", "a causal band shows the keys behind the diagonal, not those before it",
-      sees_by([](owned_problem const& p) { return p.draft().band.right >= 0 && p.draft().band.left < 0; },
-              [](problem::band const& of, std::int64_t i, std::int64_t j) { return j - i - of.diagonal >= of.right; }));
   add("bias-transposed", "the bias of query i and key j is read at query j and key i",
       transposes(&problem_draft::bias));
   add("mask-transposed", "the mask of query i and key j is read at query j and key i",

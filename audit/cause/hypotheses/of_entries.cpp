@@ -168,6 +168,16 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
                 });
   add_lengths(to, "length-of-first-entry", "no entry has more keys than the first", is_any,
               [](auto const& of, auto e, auto) { return std::min(of[0], of[e]); });
+  add_lengths(to, "length-of-entry-0", "every entry has as many keys as entry 0", is_in_slots,
+              [](auto const& of, auto, auto slot) { return std::min(of[0], slot); });
+  add_lengths(to, "length-of-last-entry", "every entry has as many keys as the last", is_in_slots,
+              [](auto const& of, auto, auto slot) { return std::min(of.back(), slot); });
+  add_lengths(to, "length-of-longest-entry", "every entry has as many keys as the longest", is_in_slots,
+              [](auto const& of, auto, auto slot) { return std::min(std::ranges::max(of), slot); });
+  add_lengths(to, "length-of-next-entry", "an entry has as many keys as the next", is_in_slots,
+              [](auto const& of, auto e, auto slot) { return std::min(of[std::min(e + 1, of.size() - 1)], slot); });
+  add_lengths(to, "length-of-entry-before", "an entry has as many keys as the one before", is_in_slots,
+              [](auto const& of, auto e, auto slot) { return std::min(of[e > 0 ? e - 1 : 0], slot); });
   add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,

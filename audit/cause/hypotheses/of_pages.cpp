@@ -2,6 +2,7 @@
 // the rows of K and V that a kernel with the mistake finds.
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
@@ -27,6 +28,7 @@ class pages {
 
   std::int64_t size() const { return given_.draft().k.layout.shape[2]; }
   std::int64_t count() const { return given_.draft().k.layout.shape[0]; }
+  std::int64_t slot() const { return given_.size().m; }
   std::int64_t keys(std::int64_t b) const { return keys_of(given_, b); }
   /// Page n of entry b.
   std::int64_t page(std::int64_t b, std::int64_t n) const {
@@ -62,6 +64,55 @@ supposition reads_pages(pool_row (*where)(pages const& in, std::int64_t b, std::
       }
     return moved ? with_problem(call, std::move(draft)) : calls();
   };
+}
+
+/// Entry b of packed K and V begins at row from(b), and has as many keys as `counts` says. Returns nothing where one of
+/// them lies outside, or where all are right.
+using row_of_entry = std::int64_t (*)(problem::entries const& of, std::int64_t b);
+supposition reads_packed(row_of_entry from, row_of_entry counts) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    if (!call.given || !call.given->draft().k_offsets || !call.given->draft().q_offsets) return {};
+    problem_draft const& given = call.given->draft();
+    problem::entries const entries = std::visit([](auto const& p) { return p.entries(); }, call.given->instance());
+    problem_draft draft = call.problem.draft();
+    problem::sizes const& s = call.problem.size();
+    owned_tensor lengths = owned_tensor::compact(problem::element_type::i32, {s.b});
+    bool moved = false;
+    for (std::int64_t b = 0; b < s.b; ++b) {
+      std::int64_t const keys = counts(entries, b);
+      if (keys > s.m || keys > entries.keys.total) return {};
+      // What lies behind the last row is not known: such a read is taken to end with it.
+      std::int64_t const first = std::min(from(entries, b), entries.keys.total - keys);
+      moved |= keys > 0 && (first != entries.keys.offsets[b] || keys != entries.keys.used(b));
+      lengths.as<std::int32_t>()[b] = static_cast<std::int32_t>(keys);
+      for (std::int64_t j = 0; j < keys; ++j)
+        for (auto const& [to, rows] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}})
+          for (std::int64_t h = 0; h < s.hk; ++h)
+            for (std::int64_t c = 0; c < rows->layout.shape[3]; ++c)
+              store(*to, offset_of(*to, b, h, j, c), load(*rows, offset_of(*rows, 0, h, first + j, c)));
+    }
+    draft.k_lengths = std::move(lengths);
+    return moved ? with_problem(call, std::move(draft)) : calls();
+  };
+}
+
+void add_packed_keys(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  row_of_entry const keys = [](problem::entries const& of, std::int64_t b) { return of.keys.used(b); };
+  row_of_entry const by_queries = [](problem::entries const& of, std::int64_t b) {
+    return std::int64_t{of.queries.offsets[b]};
+  };
+  add("keys-by-q-offsets", "packed keys are read, and counted, by q_offsets",
+      reads_packed(by_queries, [](problem::entries const& of, std::int64_t b) { return of.queries.room(b); }));
+  add("keys-begin-by-q-offsets", "the keys of a packed entry begin where q_offsets says",
+      reads_packed(by_queries, keys));
+  add("packed-keys-of-entry-0", "every packed entry reads the keys from row 0 on",
+      reads_packed([](auto const&, auto) { return std::int64_t{0}; }, keys));
+  add("packed-keys-one-row-late", "the keys of a packed entry are read one row too late",
+      reads_packed([](problem::entries const& of, std::int64_t b) { return of.keys.offsets[b] + std::int64_t{1}; },
+                   [](problem::entries const& of, std::int64_t b) {
+                     return of.keys.used(b) - (of.keys.offsets[b] + 1 + of.keys.used(b) > of.keys.total);
+                   }));
 }
 
 /// Another hypothesis, where keys are paged.
@@ -109,11 +160,24 @@ calls sees_next_entry(answered_call const& call, answered_call const*) {
 
 void add_hypotheses_of_pages(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
+  add_packed_keys(to);
   add("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
   add("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
       reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));
   add("page-table-of-first-entry", "every entry reads the pages of entry 0",
       reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
+  add("page-after", "a page is that of the next place of the block table",
+      reads_pages([](pages const& in, auto b, auto j) {
+        std::int64_t const last = (in.keys(b) - 1) / in.size();
+        return pool_row{in.page(b, std::min(j / in.size() + 1, last)), j % in.size()};
+      }));
+  add("first-page-of-entry", "every page of an entry is its first",
+      reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.page(b, 0), j % in.size()}; }));
+  add("pages-of-slots", "the block table is ignored: the pool is read as slots of equally many pages for each entry",
+      reads_pages([](pages const& in, auto b, auto j) {
+        std::int64_t const pages_before = b * ((in.slot() + in.size() - 1) / in.size());
+        return pool_row{pages_before + j / in.size(), j % in.size()};
+      }));
   add("page-offset-by-bits", "the place of a key in its page is j & (size - 1), also where the size is no power of two",
       reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.of(b, j).page, j & (in.size() - 1)}; }));
   add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {

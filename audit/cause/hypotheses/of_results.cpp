@@ -260,50 +260,6 @@ supposition weighs_beside_new(std::int64_t block) {
   };
 }
 
-/// The running maximum starts at `first`. In a row whose scores are so far below it that all weights become 0, O is
-/// 0/0. Rows in between, whose weights lose digits, are not judged: their outputs are replaced by the outputs of an
-/// empty row.
-supposition starts_at(double first) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    problem::sizes const& s = p.size();
-    if (!is_small(p) || s.d == 0) return {};
-    score_table const score(p);
-    double const u = p.type() == problem::element_type::f64 ? 745 : 104,
-                 whole = p.type() == problem::element_type::f64 ? 690 : 80;
-    bool any = false;
-    answered_call supposed = call;
-    supposed.claim.conventions.empty_row = conventions::row::nan;
-    problem_draft draft = p.draft();
-    std::vector<char> kind(static_cast<std::size_t>(s.b * s.hq * s.n));  // 1: 0/0, 2: left out
-    for (std::size_t row = 0; row < kind.size(); ++row) {
-      auto const at = static_cast<std::int64_t>(row);
-      double const most = score.largest(at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-      bool const low = std::isfinite(most) || score.is_empty(at / s.n / s.hq, at / s.n % s.hq, at % s.n);
-      if (!low || most > first - whole) continue;
-      kind[row] = most < first - u ? 1 : 2;
-      any = true;
-      // Kernels that look at l first answer 0 there, for 0/0.
-      bool zero = supposed.outputs.o.has_value();
-      for (std::int64_t c = 0; zero && c < s.dv; ++c)
-        zero = load(*supposed.outputs.o, row * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c)) == 0;
-      if (kind[row] != 2 && !zero) continue;
-      for (std::int64_t c = 0; supposed.outputs.o && c < s.dv; ++c)
-        store(*supposed.outputs.o, row * static_cast<std::size_t>(s.dv) + static_cast<std::size_t>(c), std::nan(""));
-      if (kind[row] != 2) continue;
-      if (supposed.outputs.lse) store(*supposed.outputs.lse, row, -infinite);
-      for (std::int64_t j = 0; supposed.outputs.weights && j < s.m; ++j)
-        store(*supposed.outputs.weights, row * static_cast<std::size_t>(s.m) + static_cast<std::size_t>(j), 0);
-    }
-    if (!any) return {};
-    supposed.outputs.weights.reset();
-    show(draft, s, [&](auto b, auto h, auto i, auto j) {
-      return kind[static_cast<std::size_t>((b * s.hq + h) * s.n + i)] == 0 && sees(p, b, h, i, j);
-    });
-    return with_problem(supposed, std::move(draft));
-  };
-}
-
 double ln_2(double got) { return got * 0.693147180559945309417; }
 double negated(double got) { return std::isfinite(got) ? -got : got; }
 double plus_maximum(double got, double maximum, double) { return got + maximum; }
@@ -365,9 +321,6 @@ void add_hypotheses_of_results(hypothesis_list& to) {
           while (m * (part + 1) / parts <= j) ++part;
           return score.largest(b, h, i, m * part / parts, m * (part + 1) / parts);
         }));
-  for (double const first : {-1e4, -100.0, 0.0})
-    add(fmt::format("maximum-from{:+g}", first),
-        fmt::format("the running maximum starts at a number, {:g} or above, not at -inf", first), starts_at(first));
 }
 
 }  // namespace attest::audit

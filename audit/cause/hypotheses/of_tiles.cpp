@@ -219,6 +219,18 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
       add(fmt::format("{}-of-tile-before-{}", token, tile),
           fmt::format("a tile of {} keys is read with the {} of the tile before", tile, name),
           reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j < tile ? j : j - tile; }));
+      // Rows behind the last whole tile.
+      auto const in_tail = [tile](std::int64_t j, std::int64_t m) { return j >= m / tile * tile; };
+      add(fmt::format("{}-of-tail-of-{}-moved-back", token, tile),
+          fmt::format("the last tile of {} keys is read with the {} of a tile that ends with the last key", tile, name),
+          reads_rows(which, tile,
+                     [=](std::int64_t j, std::int64_t m) { return in_tail(j, m) ? j % tile + m - tile : j; }));
+      add(fmt::format("{}-of-tail-of-{}-one-back", token, tile),
+          fmt::format("behind the last whole tile of {} keys, {} is read one row too early", tile, name),
+          reads_rows(which, tile, [=](std::int64_t j, std::int64_t m) { return in_tail(j, m) ? j - 1 : j; }));
+      add(fmt::format("{}-of-tail-of-{}-from-0", token, tile),
+          fmt::format("behind the last whole tile of {} keys, {} is read from its first row on", tile, name),
+          reads_rows(which, tile, [=](std::int64_t j, std::int64_t m) { return in_tail(j, m) ? j % tile : j; }));
       add(fmt::format("{}-of-first-tile-of-{}", token, tile),
           fmt::format("every tile of {} keys is read with the {} of the first", tile, name),
           reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j % tile; }));

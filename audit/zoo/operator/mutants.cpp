@@ -114,6 +114,25 @@ ATTEST_OPERATOR(length_of_first_entry, bug_class::entries, "cutlass#2336",
   static std::int64_t keys(operator_place<F> const& at) { return std::min(at.p.keys(0), at.p.keys(at.b)); }
 };
 
+ATTEST_OPERATOR(length_of_longest_entry, bug_class::entries, "no public report",
+                "every entry has as many keys as the longest") {
+  static std::int64_t keys(operator_place<F> const& at) {
+    std::int64_t most = 0;
+    for (std::int64_t b = 0; b < at.size().b; ++b) most = std::max(most, at.p.keys(b));
+    return at.p.entries().keys.is_packed() || at.paged() ? at.p.keys(at.b) : most;
+  }
+};
+
+ATTEST_OPERATOR(keys_begin_by_q_offsets, bug_class::entries, "no public report",
+                "the keys of a packed entry begin where q_offsets says, as far as there are rows") {
+  static F const* row(operator_place<F> const& at, problem::view<F const> const& of, std::int64_t j) {
+    auto const& [queries, keys] = at.p.entries();
+    if (!queries.is_packed() || !keys.is_packed()) return honest_operator<F>::row(at, of, j);
+    std::int64_t const begin = std::min<std::int64_t>(queries.offsets[at.b], keys.total - keys.used(at.b));
+    return of.row(at.b, at.h / at.group(), j) + (begin - keys.offsets[at.b]) * of.stride[2];
+  }
+};
+
 ATTEST_OPERATOR(end_of_slot, bug_class::entries, "onnx PR#8068",
                 "bands are aligned at the end of the slots, not of the entries") {
   static bool in_band(operator_place<F> const& at, std::int64_t j) {

@@ -8,16 +8,31 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
     char const* specimen;
     std::vector<std::string> checks;
   };
-  for (auto const& [specimen, checks] :
-       {planted{"zeros_fill_last_tile", {"accuracy", "bands"}}, planted{"last_tile_moved_back", {"accuracy", "bands"}},
-        planted{"values_of_tile_before", {"accuracy", "bands"}}, planted{"keys_swapped_in_pairs", {"accuracy"}},
-        planted{"keys_of_tile_before", {"accuracy", "bands"}}, planted{"rescales_inversely", {"accuracy", "bands"}},
-        planted{"mask_of_first_tile", {"masks", "empty-blocks"}}, planted{"diagonal_tile_unread", {"bands"}},
-        planted{"sum_of_last_tile", {"accuracy", "bands"}}, planted{"heads_clamped", {"heads"}},
-        planted{"diagonal_without_sign", {"bands", "windows"}}, planted{"left_edge_top_left", {"windows"}},
-        planted{"bias_transposed", {"bias"}}, planted{"softcap_not_multiplied", {"softcap"}},
-        planted{"scores_clamped", {"large-scores"}}, planted{"log2_e_of_three_digits", {"accuracy", "softcap"}},
-        planted{"scale_of_whole_root", {"accuracy", "softcap"}}, planted{"hidden_score_0", {"bands", "masks"}}}) {
+  for (auto const& [specimen, checks] : {planted{"zeros_fill_last_tile", {"accuracy", "bands"}},
+                                         planted{"last_tile_moved_back", {"accuracy", "bands"}},
+                                         planted{"values_of_tile_before", {"accuracy", "bands"}},
+                                         planted{"keys_swapped_in_pairs", {"accuracy"}},
+                                         planted{"keys_of_tile_before", {"accuracy", "bands"}},
+                                         planted{"rescales_inversely", {"accuracy", "bands"}},
+                                         planted{"mask_of_first_tile", {"masks", "empty-blocks"}},
+                                         planted{"diagonal_tile_unread", {"bands"}},
+                                         planted{"sum_of_last_tile", {"accuracy", "bands"}},
+                                         planted{"heads_clamped", {"heads"}},
+                                         planted{"diagonal_without_sign", {"bands", "windows"}},
+                                         planted{"left_edge_top_left", {"windows"}},
+                                         planted{"bias_transposed", {"bias"}},
+                                         planted{"softcap_not_multiplied", {"softcap"}},
+                                         planted{"scores_clamped", {"large-scores"}},
+                                         planted{"log2_e_of_three_digits", {"accuracy", "softcap"}},
+                                         planted{"scale_of_whole_root", {"accuracy", "softcap"}},
+                                         planted{"hidden_score_0", {"bands", "masks"}},
+                                         planted{"left_0_is_none", {"windows", "bands"}},
+                                         planted{"window_is_symmetric", {"windows"}},
+                                         planted{"edges_exchanged", {"windows", "bands"}},
+                                         planted{"diagonal_from_0", {"windows", "bands"}},
+                                         planted{"diagonal_tile_unmasked", {"windows", "bands"}},
+                                         planted{"left_tile_unmasked", {"windows"}},
+                                         planted{"values_of_tail_moved_back", {"accuracy", "bands"}}}) {
     CAPTURE(specimen);
     auto const answers = answers_of(specimen, checks);
     audit::named_cause const found = cause_of(answers);
