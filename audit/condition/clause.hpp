@@ -96,7 +96,7 @@ struct condition_clause {
     order,
     feature,
     group,  ///< any feature of the group of `option`
-    among,  ///< one of the bands of `among`, of which `option` is one
+    among,  ///< any of several bands, `option` and others
     shape,  ///< the axes of the mask, or of the bias
     negative_scale,
     values,
@@ -111,7 +111,7 @@ struct condition_clause {
   audit::feature option = feature::causal;
   value_form form_of_values = value_form::gaussian;
   bool absent = false;  ///< of `feature`: the form must not have it
-  feature_set among{};
+  feature_set among{};  ///< the bands of `among`
   axes_pattern over = {};
   memory_trait trait = memory_trait::v_in_k;
   std::int64_t reach = 0;       ///< in elements, from which on it is wrong

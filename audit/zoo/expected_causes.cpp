@@ -1,5 +1,7 @@
 // What each mutant does wrong, by the name that a report should give to the cause of its failing inputs: a row of
 // audit/cause/hypotheses/, an event of audit/cause/call_event.cpp, or "contract-" and a preset.
+#include "audit/zoo/expected_causes.hpp"
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -8,7 +10,7 @@
 
 namespace attest::zoo {
 namespace {
-constexpr std::pair<std::string_view, std::string_view> causes[]{
+constexpr cause_row causes[]{
     // --- operator ---
     std::pair{"sink_dropped", "sink-ignored"},
     std::pair{"sink_scaled", "sink-scaled"},
@@ -241,72 +243,14 @@ constexpr std::pair<std::string_view, std::string_view> causes[]{
     std::pair{"no_lse_without_columns", "outputs-unwritten"},
     std::pair{"zero_without_depth", "values-0-without-depth"},
     std::pair{"f16_sums", "sums-in-f16"},
-    // --- backward ---
-    std::pair{"dq_without_scale", "dq-unscaled"},
-    std::pair{"dk_without_scale", "dk-unscaled"},
-    std::pair{"dk_scaled_twice", "dk-scaled-twice"},
-    std::pair{"delta_forgotten", "delta-forgotten"},
-    std::pair{"delta_of_next_row", "delta-of-next-row"},
-    std::pair{"delta_in_bf16", "delta-in-bf16"},
-    std::pair{"delta_without_last_column", "delta-without-last-column"},
-    std::pair{"dv_unnormalised", "dv-unnormalised"},
-    std::pair{"lse_of_kv_head", "lse-of-kv-head"},
-    std::pair{"dq_without_last_key_block", "dq-without-last-key-block-of-8"},
-    std::pair{"backward_bias_of_first_key", "bias-of-first-key"},
-    std::pair{"softcap_slope_of_uncapped", "softcap-slope-of-uncapped"},
-    std::pair{"last_column_missing_in_dp", "dp-without-last-column"},
-    std::pair{"backward_lse_in_f16", "handed-lse-in-f16"},
-    std::pair{"backward_lse_in_base_2", "lse-read-in-base-2-but-in-dsink"},
-    std::pair{"weights_in_bf16_in_dv", "dv-weights-in-bf16"},
-    std::pair{"ds_in_bf16", "ds-in-bf16"},
-    std::pair{"dq_in_bf16", "gradients-in-bf16"},
-    std::pair{"exp_off_by_1e_4", "gradient-exp-to-*"},
-    std::pair{"dq_without_last_key", "dq-without-last-key"},
-    std::pair{"dkv_without_last_query", "dkv-without-last-query"},
-    std::pair{"dkv_whole_query_blocks", "dkv-whole-query-blocks-of-8"},
-    std::pair{"dq_of_next_key", "dq-of-next-key"},
-    std::pair{"backward_causal_off_by_one", "right-one-more"},
-    std::pair{"backward_causal_edge_dropped", "band-last-key-unread|causal-strict"},
-    std::pair{"backward_ignores_mask", "masks-ignored|mask-ignored"},
-    std::pair{"backward_ignores_bias", "bias-ignored"},
-    std::pair{"empty_rows_leak", "empty-rows-leak"},
-    std::pair{"last_head_of_group_only", "dkv-of-last-head"},
-    std::pair{"dbias_of_first_row", "dbias-of-first-query"},
-    std::pair{"dbias_of_last_batch", "dbias-of-last-entry"},
-    std::pair{"row_skipped_in_backward", "queries-lost"},
-    std::pair{"rows_above_1024_skipped", "queries-lost"},
-    std::pair{"backward_ignores_blocks", "block-mask-ignored"},
-    std::pair{"softcap_without_slope", "softcap-slope-forgotten"},
-    std::pair{"softcap_slope_1_minus_tanh", "softcap-slope-1-minus-tanh"},
-    std::pair{"dsink_with_wrong_sign", "dsink-negated"},
-    std::pair{"dsink_not_normalised", "dsink-unnormalised"},
-    std::pair{"dropout_not_in_dv", "dropout-not-in-gradients"},
-    std::pair{"strides_of_o_for_do", "d-out-strides-of-o"},
-    std::pair{"do_read_as_compact", "d-out-read-as-compact"},
-    std::pair{"dk_of_first_16_heads", "dkv-without-heads-from-16"},
-    std::pair{"scale_without_sign", "dq-dk-scale-without-sign"},
-    std::pair{"nan_of_do_swallowed", "nan-in-dp-and-delta-0"},
-    std::pair{"dk_0_at_last_key_tile", "dk-0-at-last-block-of-16"},
-    std::pair{"dkv_0_at_last_key_if_packed", "dkv-0-at-last-key"},
-    std::pair{"window_edge_lost_in_dkv", "dkv-left-edge-outside"},
-    std::pair{"causal_edge_lost_in_dq", "dq-band-last-key-unread|dq-causal-strict"},
-    std::pair{"softcap_without_slope_in_dk", "softcap-slope-forgotten-in-dk"},
-    std::pair{"dropout_unscaled_in_dv", "dropout-unscaled-in-dv"},
-    std::pair{"delta_stale_in_pairs", "delta-of-first-row-of-block-of-2"},
-    std::pair{"delta_stale_at_tiles", "delta-of-row-before-block-of-16"},
-    std::pair{"delta_of_o_in_bf16", "delta-of-o-in-bf16"},
-    std::pair{"lse_of_interleaved_head", "lse-of-head-modulo"},
-    std::pair{"dkv_of_interleaved_heads", "dkv-heads-interleaved"},
-    std::pair{"dbias_mean_of_heads", "dbias-mean-of-heads"},
-    std::pair{"dsink_without_delta", "dsink-without-delta"},
-    std::pair{"dk_unwritten_without_dq", "outputs-unwritten"},
 };
 
 }  // namespace
 
 std::string_view expected_cause(std::string_view mutant) {
-  auto const at = std::ranges::find_if(causes, [&](auto const& row) { return mutant == row.first; });
-  return at == std::ranges::end(causes) ? "" : at->second;
+  for (std::span<cause_row const> const rows : {std::span<cause_row const>(causes), causes_of_gradients()})
+    if (auto const at = std::ranges::find(rows, mutant, &cause_row::first); at != rows.end()) return at->second;
+  return "";
 }
 
 }  // namespace attest::zoo
