@@ -66,8 +66,8 @@ supposition reads_pages(pool_row (*where)(pages const& in, std::int64_t b, std::
   };
 }
 
-/// Entry b of packed K and V begins at row from(b), and has as many keys as `counts` says. Returns nothing where one of
-/// them lies outside, or where all are right.
+/// Entry b of packed K and V begins at row from(b), and has as many keys as `counts` says. Returns nothing if all
+/// are right.
 using row_of_entry = std::int64_t (*)(problem::entries const& of, std::int64_t b);
 supposition reads_packed(row_of_entry from, row_of_entry counts) {
   return [=](answered_call const& call, answered_call const*) -> calls {
