@@ -15,7 +15,6 @@
 # Exit status: 0 if every command ends with 0, 1 if one does not, 2 bad usage, 77 if no fresh system can be made here.
 set -euo pipefail
 here=$(dirname "$(dirname "$(readlink -f "$0")")")
-release=bookworm
 
 say() { printf 'fresh machine: %s\n' "$*"; }
 skip() { say "skipped: $*"; exit 77; }
@@ -38,10 +37,10 @@ mapfile -t commands <<<"${COMMANDS:-$'./attest audit\n./attest test'}"
 command -v debootstrap >/dev/null || skip "there is no debootstrap (./attest setup nightly)"
 unshare --mount --pid --fork true 2>/dev/null || skip "this machine forbids mounts"
 
+. "$here/tests/bare_debian.sh"
+
 # --- the system -------------------------------------------------------------------------------------------------------
 
-cache=${ATTEST_FRESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attest}
-bare=$cache/debian-$release-$(dpkg --print-architecture).tar
 scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/attest-fresh.XXXXXX")
 system=$scratch/system
 child=
@@ -73,44 +72,6 @@ trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# The first mirror of Debian that this machine's apt knows.
-mirror() {
-  cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
-    grep -v '^ *#' | grep -oE 'https?://[^ ]*/debian/?( |$)' | head -n 1 || true
-}
-
-# A minimal Debian with git, which is fetched once.
-make_bare() {
-  [ ! -f "$bare" ] || return 0
-  local from
-  from=$(mirror)
-  mkdir -p "$cache"
-  apart debootstrap --variant=minbase --include=git,ca-certificates "$release" "$scratch/bare" \
-    "${from:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 ||
-    { tail -n 20 "$scratch/log"; skip "debootstrap cannot fetch Debian"; }
-  rm -f "$scratch"/bare/var/cache/apt/archives/*.deb
-  tar --create --one-file-system --numeric-owner --directory "$scratch/bare" --file "$bare.$$" .
-  mv "$bare.$$" "$bare"
-  rm -rf --one-file-system "$scratch/bare"
-}
-
-# apt of the system fetches as apt of this machine does: from its mirrors if this is the same Debian, through its
-# proxies.
-share_apt() {
-  local of=$system/etc/apt proxy
-  cp /etc/resolv.conf /etc/hosts "$system/etc/"
-  apt-config dump | grep -E '^Acquire::(https?|Check-|Retries|Force)' >"$of/apt.conf.d/50machine" || true
-  for proxy in http https; do
-    local named=${proxy}_proxy
-    [ -z "${!named-}" ] || echo "Acquire::$proxy::Proxy \"${!named}\";" >>"$of/apt.conf.d/50machine"
-  done
-  grep -qx "VERSION_CODENAME=$release" /etc/os-release || return 0
-  local named
-  for named in sources.list sources.list.d keyrings trusted.gpg.d; do
-    [ ! -e "/etc/apt/$named" ] || { rm -rf "${of:?}/$named"; cp -r "/etc/apt/$named" "$of/"; }
-  done
-}
-
 # --- commands ---------------------------------------------------------------------------------------------------------
 
 # enter COMMAND: runs it in the system.
@@ -130,10 +91,10 @@ enter() {
     exec "${@:3}"' enter "$form" "$system" "${as_user[@]}" env -i "${variables[@]}" sh -c "$1"
 }
 
-make_bare
+make_bare "$scratch"
 mkdir "$system"
 tar --extract --numeric-owner --directory "$system" --file "$bare"
-share_apt
+share_apt "$system"
 as_user=() variables=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root TERM=dumb)
 for each in http_proxy https_proxy no_proxy; do
   [ -z "${!each-}" ] || variables+=("$each=${!each}")
