@@ -87,6 +87,44 @@ Proof.
   apply Rmult_le_pos; apply pow_le; [apply Rmult_le_pos|]; lra.
 Qed.
 
+(* What a rescale and an addition make of it. *)
+Lemma losses_rescaled m rho r s : 0 <= u m -> 0 <= omega m -> 1 <= rho -> 0 <= r <= rho ->
+  r * (1 + u m) * losses m rho s + omega m <= losses m rho (Scale r s).
+Proof.
+  intros Hu Hw Hr R1. pose proof (losses_pos m rho s Hu Hw Hr) as L0. apply Rle_trans with (rho * (1 + u m) * losses m rho s + omega m).
+  - apply Rplus_le_compat_r. apply Rmult_le_compat_r; [easy|]. apply Rmult_le_compat_r; lra.
+  - unfold losses. simpl operations. simpl depth. simpl height. rewrite S_INR. simpl pow.
+    set (q := rho * (1 + u m)) in *. assert (1 <= q) by (unfold q; nra).
+    assert (1 <= q * q ^ depth s * (1 + u m) ^ height s).
+    { assert (1 <= q ^ depth s) by now apply pow_R1_Rle. pose proof (pow_at_least_1 (height s) (u m) Hu).
+      assert (1 <= q * q ^ depth s) by nra. nra. }
+    assert (omega m * 1 <= omega m * (q * q ^ depth s * (1 + u m) ^ height s)) by now apply Rmult_le_compat_l. lra.
+Qed.
+Lemma losses_added m rho a b : 0 <= u m -> 0 <= omega m -> 1 <= rho ->
+  (1 + u m) * (losses m rho a + losses m rho b) + omega m <= losses m rho (Add a b).
+Proof.
+  intros Hu Hw Hr. set (k := Nat.max (height a) (height b)).
+  unfold losses. simpl operations. simpl depth. simpl height. fold k. rewrite S_INR, plus_INR. simpl pow.
+  set (q := rho * (1 + u m)) in *. assert (Q : 1 <= q) by (unfold q; nra).
+  set (dd := max (depth a) (depth b)).
+  assert (Pa : q ^ depth a * (1 + u m) ^ height a <= q ^ dd * (1 + u m) ^ k).
+  { apply Rmult_le_compat; [apply pow_le; lra|apply pow_le; lra| |]; (apply Rle_pow; [lra|]); [apply Nat.le_max_l|apply Nat.le_max_l]. }
+  assert (Pb : q ^ depth b * (1 + u m) ^ height b <= q ^ dd * (1 + u m) ^ k).
+  { apply Rmult_le_compat; [apply pow_le; lra|apply pow_le; lra| |]; (apply Rle_pow; [lra|]); [apply Nat.le_max_r|apply Nat.le_max_r]. }
+  assert (P1 : 1 <= q ^ dd * ((1 + u m) * (1 + u m) ^ k)).
+  { assert (1 <= q ^ dd) by now apply pow_R1_Rle. pose proof (pow_at_least_1 (S k) (u m) Hu) as K. simpl in K.
+    apply Rle_trans with (1 * 1); [lra|]. apply Rmult_le_compat; lra. }
+  pose proof (pos_INR (operations a)) as Na. pose proof (pos_INR (operations b)) as Nb.
+  assert (La : INR (operations a) * omega m * (q ^ depth a * (1 + u m) ^ height a)
+               <= INR (operations a) * omega m * (q ^ dd * (1 + u m) ^ k)) by (apply Rmult_le_compat_l; [nra|easy]).
+  assert (Lb : INR (operations b) * omega m * (q ^ depth b * (1 + u m) ^ height b)
+               <= INR (operations b) * omega m * (q ^ dd * (1 + u m) ^ k)) by (apply Rmult_le_compat_l; [nra|easy]).
+  assert (L1 : omega m * 1 <= omega m * (q ^ dd * ((1 + u m) * (1 + u m) ^ k))) by now apply Rmult_le_compat_l.
+  apply Rle_trans with ((1 + u m) * ((INR (operations a) + INR (operations b)) * omega m * (q ^ dd * (1 + u m) ^ k)) + omega m * (q ^ dd * ((1 + u m) * (1 + u m) ^ k))).
+  - apply Rplus_le_compat; [apply Rmult_le_compat_l; lra|lra].
+  - right. ring.
+Qed.
+
 Theorem lemma_6_path_by_path m rho s y : 0 <= u m -> 0 <= omega m -> 1 <= rho -> rescales_below rho s -> computed m s y ->
   made_of (u m) (height s) (leaves s) y (losses m rho s).
 Proof.
@@ -104,16 +142,7 @@ Proof.
     assert (I : made_of (u m) (height s) (map (rescaled r) (leaves s)) y (r * (1 + u m) * losses m rho s + omega m)).
     { apply (rounded_once (u m) (rescaled r) r (height s) (height s) (leaves s) x y _ d n); auto; [lra|].
       intros f. unfold size, rescaled. simpl. split; [ring|lia]. }
-    destruct I as (g & E & B & Y). exists g. repeat split; auto. eapply Rle_trans; [exact Y|].
-    pose proof (losses_pos m rho s Hu Hw Hr) as L0.
-    apply Rle_trans with (rho * (1 + u m) * losses m rho s + omega m).
-    + apply Rplus_le_compat_r. apply Rmult_le_compat_r; [easy|]. apply Rmult_le_compat_r; lra.
-    + unfold losses. simpl operations. simpl depth. simpl height. rewrite S_INR. simpl pow.
-      set (q := rho * (1 + u m)) in *. assert (1 <= q) by (unfold q; nra).
-      assert (1 <= q * q ^ depth s * (1 + u m) ^ height s).
-      { assert (1 <= q ^ depth s) by now apply pow_R1_Rle. pose proof (pow_at_least_1 (height s) (u m) Hu).
-        assert (1 <= q * q ^ depth s) by nra. nra. }
-      assert (omega m * 1 <= omega m * (q * q ^ depth s * (1 + u m) ^ height s)) by now apply Rmult_le_compat_l. lra.
+    destruct I as (g & E & B & Y). exists g. repeat split; auto. eapply Rle_trans; [exact Y|]. now apply losses_rescaled.
   - destruct R as (R1 & R2). specialize (IHa R1). specialize (IHb R2). set (k := Nat.max (height a) (height b)).
     assert (I : made_of (u m) (S k) (map (fun f => f) (leaves a ++ leaves b)) z
                   (1 * (1 + u m) * (losses m rho a + losses m rho b) + omega m)).
@@ -122,26 +151,7 @@ Proof.
       - destruct (flushes m); lra.
       - now rewrite Rmult_1_l. }
     rewrite map_id in I. destruct I as (g & E & B & Y). exists g. repeat split; auto. eapply Rle_trans; [exact Y|].
-    unfold losses. simpl operations. simpl depth. simpl height. fold k. rewrite S_INR, plus_INR. simpl pow.
-    set (q := rho * (1 + u m)) in *. assert (Q : 1 <= q) by (unfold q; nra).
-    set (dd := max (depth a) (depth b)).
-    assert (Pa : q ^ depth a * (1 + u m) ^ height a <= q ^ dd * (1 + u m) ^ k).
-    { apply Rmult_le_compat; [apply pow_le; lra|apply pow_le; lra| |]; (apply Rle_pow; [lra|]); [apply Nat.le_max_l|apply Nat.le_max_l]. }
-    assert (Pb : q ^ depth b * (1 + u m) ^ height b <= q ^ dd * (1 + u m) ^ k).
-    { apply Rmult_le_compat; [apply pow_le; lra|apply pow_le; lra| |]; (apply Rle_pow; [lra|]); [apply Nat.le_max_r|apply Nat.le_max_r]. }
-    assert (P1 : 1 <= q ^ dd * ((1 + u m) * (1 + u m) ^ k)).
-    { assert (1 <= q ^ dd) by now apply pow_R1_Rle. pose proof (pow_at_least_1 (S k) (u m) Hu) as K. simpl in K.
-      apply Rle_trans with (1 * 1); [lra|]. apply Rmult_le_compat; lra. }
-    pose proof (pos_INR (operations a)) as Na. pose proof (pos_INR (operations b)) as Nb.
-    assert (La : INR (operations a) * omega m * (q ^ depth a * (1 + u m) ^ height a)
-                 <= INR (operations a) * omega m * (q ^ dd * (1 + u m) ^ k)) by (apply Rmult_le_compat_l; [nra|easy]).
-    assert (Lb : INR (operations b) * omega m * (q ^ depth b * (1 + u m) ^ height b)
-                 <= INR (operations b) * omega m * (q ^ dd * (1 + u m) ^ k)) by (apply Rmult_le_compat_l; [nra|easy]).
-    assert (L1 : omega m * 1 <= omega m * (q ^ dd * ((1 + u m) * (1 + u m) ^ k))) by now apply Rmult_le_compat_l.
-    rewrite Rmult_1_l.
-    apply Rle_trans with ((1 + u m) * ((INR (operations a) + INR (operations b)) * omega m * (q ^ dd * (1 + u m) ^ k)) + omega m * (q ^ dd * ((1 + u m) * (1 + u m) ^ k))).
-    + apply Rplus_le_compat; [apply Rmult_le_compat_l; lra|lra].
-    + right. ring.
+    rewrite Rmult_1_l. now apply losses_added.
 Qed.
 
 (* A computed sum beside the exact one, over its leaves in any order. *)

@@ -1,6 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
-  sink_records sink_theorem masked_theorem
+  sink_records sink_theorem masked_theorem theorem_entries
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -21,6 +21,11 @@ Print Assumptions kept_is_Lambda.
 Print Assumptions lemma_5b.
 Print Assumptions lemma_5c.
 Print Assumptions lemma_6_path_by_path.
+Print Assumptions lemma_6_addition_by_addition.
+Print Assumptions counted_along_paths.
+Print Assumptions counted_by_number.
+Print Assumptions counted_at_leaves.
+Print Assumptions lemma_6.
 Print Assumptions rescales_counted.
 Print Assumptions rescales_of_blocks.
 Print Assumptions lost_in_O.
@@ -29,6 +34,7 @@ Print Assumptions lemma_7_T.
 Print Assumptions lemma_7_D.
 Print Assumptions bound_of_sums.
 Print Assumptions theorem_O.
+Print Assumptions theorem_O_entries.
 Print Assumptions lemma_3_masked.
 Print Assumptions masked_enters.
 Print Assumptions near_weights.near_weights.
