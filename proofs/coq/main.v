@@ -1,6 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
-  sink_records sink_theorem masked_theorem theorem_entries
+  sink_records sink_theorem masked_theorem theorem_promotion
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -35,6 +35,8 @@ Print Assumptions lemma_7_D.
 Print Assumptions bound_of_sums.
 Print Assumptions theorem_O.
 Print Assumptions theorem_O_entries.
+Print Assumptions matrix_sum_beside.
+Print Assumptions theorem_O_promoted.
 Print Assumptions lemma_3_masked.
 Print Assumptions masked_enters.
 Print Assumptions near_weights.near_weights.
