@@ -78,13 +78,14 @@ Proof.
   - rewrite total_times. right. change (fun a => weight a) with weight. ring.
 Qed.
 
-Theorem clause_H o th beta : run m h p -> hull_known -> computed m (sum_l p) l -> computed m (sum_O p) O -> Gamma_L_all < 1 ->
+(* Of any state whose sums have its entries for leaves, as a run has, or a run and a sink behind it. *)
+Theorem hull_of_part o th beta : (forall e, In e (entries p) -> 0 <= weight e) -> Permutation (map leaf_l (entries p)) (leaves (sum_l p)) ->
+  Permutation (map leaf_O (entries p)) (leaves (sum_O p)) -> hull_known -> computed m (sum_l p) l -> computed m (sum_O p) O -> Gamma_L_all < 1 ->
   Rabs th <= GF -> Rabs beta <= Om -> o = O / l * (1 + th) + beta -> low - H_c <= o <= high + H_c.
 Proof.
-  intros H K Cl CO G1 Ht Hb ->. pose proof (hull_sane K) as s. destruct (hull_factors K) as (Hr & Rl & RO).
-  destruct (sums_are_entries m h p H) as (Pl & PO). destruct (hull_sum K) as (L0 & HL).
+  intros Nn Pl PO K Cl CO G1 Ht Hb ->. pose proof (hull_sane K) as s. destruct (hull_factors K) as (Hr & Rl & RO).
+  destruct (hull_sum K) as (L0 & HL).
   pose proof (some_u m s) as Hu. pose proof (some_omega m s) as Hw.
-  assert (Nn : forall e, In e (entries p) -> 0 <= weight e) by (intros; eapply weight_not_negative; eauto).
   assert (Few : forall n, (n <= S (max (height (sum_l p)) (height (sum_O p)) + R_max))%nat -> INR n * u m < 1).
   { intros n L. eapply Rle_lt_trans; [|exact (hull_few K)]. apply Rmult_le_compat_r; [easy|]. now apply le_INR. }
   set (Sg := total weight (entries p)) in *. assert (Sp : 0 < Sg) by lra.
@@ -111,5 +112,11 @@ Proof.
   - intros e I. pose proof (hull_rescales K e I). destruct (hull_values K e I) as (_ & V). specialize (Nn e I). split; [simpl; lia|].
     unfold size, leaf_O; simpl. fold (v e). rewrite Rabs_mult, (Rabs_pos_eq (weight e)) by easy. now apply Rmult_le_compat_l.
   - fold Sg. unfold Gamma_O_all. pose proof (Lost (sum_O p) (losses_pos m rho (sum_O p) Hu Hw Hr)). lra.
+Qed.
+Theorem clause_H o th beta : run m h p -> hull_known -> computed m (sum_l p) l -> computed m (sum_O p) O -> Gamma_L_all < 1 ->
+  Rabs th <= GF -> Rabs beta <= Om -> o = O / l * (1 + th) + beta -> low - H_c <= o <= high + H_c.
+Proof.
+  intros H K. destruct (sums_are_entries m h p H) as (Pl & PO). pose proof (hull_sane K) as s.
+  apply (hull_of_part o th beta); auto. intros. now apply (weight_not_negative m h p).
 Qed.
 End Clause_H.

@@ -1,6 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
-  sink_records sink_theorem masked_theorem theorem_promotion
+  sink_records masked_results sink_clause_d sink_results theorem_promotion
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -41,6 +41,10 @@ Print Assumptions lemma_3_masked.
 Print Assumptions masked_enters.
 Print Assumptions near_weights.near_weights.
 Print Assumptions theorem_O_masked.
+Print Assumptions clause_D_masked.
+Print Assumptions masked_O.
+Print Assumptions masked_L.
+Print Assumptions masked_W.
 Print Assumptions begins_with_sink.
 Print Assumptions sink_weight.
 Print Assumptions one_more_weight.
@@ -49,6 +53,11 @@ Print Assumptions one_more_record.
 Print Assumptions T1_records.
 Print Assumptions T1_sink_records.
 Print Assumptions theorem_T1_b.
+Print Assumptions clause_D_sink.
+Print Assumptions sink_H.
+Print Assumptions sink_O.
+Print Assumptions sink_L.
+Print Assumptions sink_W.
 Print Assumptions weights_by_lse.
 Print Assumptions undivided_factors.
 Print Assumptions clause_D.

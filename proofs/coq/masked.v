@@ -43,17 +43,13 @@ Definition H5 m h p (masked : key -> bool) omega_W := forall h' e, inside h' h -
   (forall k, In k (keys h') -> masked k = true) -> weight e <= omega_W.
 
 (* Y+ is Y of the keys that are not masked. A partial result that holds one of these has a reference no larger in size. *)
-Theorem lemma_3_masked m h p e M x E X Y_plus masked omega_W : sane m -> tinies m -> run m h p -> In e (entries p) ->
-  reference p = Some M -> H5 m h p masked omega_W ->
-  (forall k, In k (keys h) -> masked k = false -> - Y_plus <= score k - tau m) -> M <= Y_plus ->
-  Rabs (score (of e) - x) <= E -> M - x + E + 2 * tau m <= X ->
-  0 <= weight e <= omega_W \/ weight e = 0 /\ x0 m < reach m X Y_plus \/
-  near_or_far (weight e) (x - M) (z_of m E X Y_plus (rescales e)) (left_over m Y_plus (rescales e)) (far m < reach m X Y_plus).
+Theorem alone_or_beside m h p e Y_plus masked omega_W : run m h p -> In e (entries p) -> H5 m h p masked omega_W ->
+  (forall k, In k (keys h) -> masked k = false -> - Y_plus <= score k - tau m) ->
+  weight e <= omega_W \/ - Y_plus <= begun (of e) (path e).
 Proof.
-  intros s t H I EM Five HY HM HE HX. destruct (block_of m h p e H I) as (h' & In' & Wh).
-  destruct (forallb masked (keys h')) eqn:All.
-  - left. split; [now apply (weight_not_negative m h p)|]. rewrite forallb_forall in All. now apply (Five h').
-  - right. apply lemma_3_begun with (h := h) (p := p); auto. destruct Wh as (p' & H' & R' & _).
+  intros H I Five HY. destruct (block_of m h p e H I) as (h' & In' & Wh). destruct (forallb masked (keys h')) eqn:All.
+  - left. rewrite forallb_forall in All. now apply (Five h').
+  - right. destruct Wh as (p' & H' & R' & _).
     assert (Some_k : exists k, In k (keys h') /\ masked k = false).
     { clear -All. induction (keys h') as [|k ks IH]; simpl in All; [easy|]. destruct (masked k) eqn:B.
       - destruct (IH All) as (k' & I & B'). exists k'. split; [now right|easy].
@@ -62,6 +58,17 @@ Proof.
     specialize (C k Ik). assert (Ih : In k (keys h)).
     { clear -In' Ik. induction In'; simpl; rewrite ?in_app_iff; auto. }
     specialize (HY k Ih B). lra.
+Qed.
+Theorem lemma_3_masked m h p e M x E X Y_plus masked omega_W : sane m -> tinies m -> run m h p -> In e (entries p) ->
+  reference p = Some M -> H5 m h p masked omega_W ->
+  (forall k, In k (keys h) -> masked k = false -> - Y_plus <= score k - tau m) -> M <= Y_plus ->
+  Rabs (score (of e) - x) <= E -> M - x + E + 2 * tau m <= X ->
+  0 <= weight e <= omega_W \/ weight e = 0 /\ x0 m < reach m X Y_plus \/
+  near_or_far (weight e) (x - M) (z_of m E X Y_plus (rescales e)) (left_over m Y_plus (rescales e)) (far m < reach m X Y_plus).
+Proof.
+  intros s t H I EM Five HY HM HE HX. destruct (alone_or_beside m h p e Y_plus masked omega_W H I Five HY) as [W|B].
+  - left. split; [now apply (weight_not_negative m h p)|easy].
+  - right. now apply lemma_3_begun with (h := h) (p := p).
 Qed.
 
 (* What the averages ask of such a weight: its T_j is at least 1, as its z_j holds kappa_j > 1. *)
