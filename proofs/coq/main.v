@@ -1,6 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
-  sink_records masked_results sink_clause_d sink_results theorem_promotion
+  sink_records masked_results sink_clause_d sink_results theorem_promotion stable sink_factor
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
 
@@ -18,6 +18,8 @@ Print Assumptions signed_weight.
 Print Assumptions left_over_below_omega_W.
 Print Assumptions lemma_5.lemma_5a.
 Print Assumptions kept_is_Lambda.
+Print Assumptions lemma_5a_stable.
+Print Assumptions stable_Lambda.
 Print Assumptions lemma_5b.
 Print Assumptions lemma_5c.
 Print Assumptions lemma_6_path_by_path.
@@ -79,6 +81,8 @@ Print Assumptions known_weight.
 Print Assumptions known_average.
 Print Assumptions moved_sum.
 Print Assumptions first_form.
+Print Assumptions second_form.
+Print Assumptions T2_lse.
 Print Assumptions theorem_T2.
 Print Assumptions theorem_T3_rate.
 Print Assumptions lemma_4_xi.
