@@ -51,7 +51,8 @@ Qed.
 (* With delta = L' - L, one number for the row: p = e^{-delta} pi (1 + tau) + zeta', ln(1 + tau) within z_j; or it is cut. *)
 Theorem B1_weight m g s s' L L' p E lambda : 0 <= eps m < 1 -> 0 <= u_pd g < 1 -> 0 <= tiny m -> 0 <= omega m -> 0 <= gamma (k_xb g) (u m) ->
   formed_again m g s' L' p -> Rabs (s' - s) <= E -> Rabs (L' - L) <= lambda ->
-  Rabs p <= omega_pd g + zeta_again m g /\ x0 m < reach_again m g (rho s L E lambda) \/
+  Rabs p <= omega_pd g + zeta_again m g /\ x0 m < reach_again m g (rho s L E lambda) /\
+    (reach_again m g (rho s L E lambda) <= far m -> Rabs p <= omega_pd g) \/
   exists a n, p = exp (- (L' - L)) * exp (s - L) * a + n /\ 0 < a /\ Rabs (ln a) <= z_again m g E (rho s L E lambda) /\
     Rabs n <= omega_pd g + zeta_again m g /\ (reach_again m g (rho s L E lambda) <= far m -> Rabs n <= omega_pd g).
 Proof.
@@ -73,7 +74,8 @@ Proof.
     assert (Rabs (z + f) * Rabs (1 + d) <= 2 * tiny m * (1 + u_pd g)).
     { apply Rmult_le_compat; auto using Rabs_pos. eapply Rle_trans; [apply Rabs_triang|]. lra. } lra. }
   destruct X as [(Cut & ->)|(e & z & Be & Bz & Zz & ->)].
-  - left. split; [|lra]. apply Lost. rewrite Rabs_R0. lra.
+  - left. split; [|split; [lra|]]; [apply Lost; rewrite Rabs_R0; lra|].
+    intros F. rewrite Zf by lra. replace ((0 + 0) * (1 + d) + n) with n by ring. easy.
   - right. destruct (log_of_error e (eps m) He Be) as (Pe & De). destruct (log_of_error d (u_pd g) Hu Bd) as (Pd & Dd).
     exists (exp (x - (s' - L') + (s' - s)) * (1 + e) * (1 + d)), ((z + f) * (1 + d) + n).
     pose proof (exp_pos (x - (s' - L') + (s' - s))). assert (0 < exp (x - (s' - L') + (s' - s)) * (1 + e)) by now apply Rmult_lt_0_compat.

@@ -2,7 +2,7 @@
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
   sink_records masked_results sink_clause_d sink_results theorem_promotion stable sink_factor
   merged_sizes rounding formula_parts.
-From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ.
+From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ backward_row backward_theorem.
 
 Print Assumptions inequality_1.
 Print Assumptions lemma_1_product.
@@ -140,3 +140,13 @@ Print Assumptions backward_gradients.B11_dK.
 Print Assumptions backward_gradients.B12_heads.
 Print Assumptions backward_gradients.B13_sum.
 Print Assumptions backward_gradients.B13_stored.
+Print Assumptions backward_row.Delta_of_output.
+Print Assumptions backward_row.weights_from_lse.
+Print Assumptions backward_row.weights_saved.
+Print Assumptions backward_row.row_dP.
+Print Assumptions backward_row.row_delta.
+Print Assumptions backward_row.row_before.
+Print Assumptions backward_theorem.theorem_dQ.
+Print Assumptions backward_theorem.theorem_dK.
+Print Assumptions backward_theorem.theorem_dV.
+Print Assumptions backward_theorem.theorem_dBias.
