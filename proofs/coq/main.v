@@ -1,6 +1,6 @@
 (* What the theorems rest on: the test `coq` reads it. *)
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
-  sink_records masked_results sink_clause_d sink_results theorem_promotion stable sink_factor
+  sink_records masked_results sink_clause_d sink_results theorem_promotion stable sink_lse
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ backward_row backward_theorem.
 
@@ -83,6 +83,7 @@ Print Assumptions moved_sum.
 Print Assumptions first_form.
 Print Assumptions second_form.
 Print Assumptions T2_lse.
+Print Assumptions log_add_exp.
 Print Assumptions theorem_T2.
 Print Assumptions theorem_T3_rate.
 Print Assumptions lemma_4_xi.
