@@ -4,150 +4,153 @@ From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corolla
   merged_sizes rounding formula_parts.
 From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ backward_row backward_theorem.
 
-Print Assumptions inequality_1.
-Print Assumptions lemma_1_product.
-Print Assumptions lemma_1_softcap.
-Print Assumptions lemma_1_bias.
-Print Assumptions lemma_2_most.
-Print Assumptions lemma_2_rank.
-Print Assumptions lemma_2_index.
-Print Assumptions growths_below_records.
-Print Assumptions lemma_3.
-Print Assumptions lemma_3_far.
-Print Assumptions signed_weight.
-Print Assumptions left_over_below_omega_W.
-Print Assumptions lemma_5.lemma_5a.
-Print Assumptions kept_is_Lambda.
-Print Assumptions lemma_5a_stable.
-Print Assumptions stable_Lambda.
-Print Assumptions lemma_5b.
-Print Assumptions lemma_5c.
-Print Assumptions lemma_6_path_by_path.
-Print Assumptions lemma_6_addition_by_addition.
-Print Assumptions counted_along_paths.
-Print Assumptions counted_by_number.
-Print Assumptions counted_at_leaves.
-Print Assumptions lemma_6.
-Print Assumptions rescales_counted.
-Print Assumptions rescales_of_blocks.
-Print Assumptions lost_in_O.
-Print Assumptions lost_in_O_rounded.
-Print Assumptions lemma_7_T.
-Print Assumptions lemma_7_D.
-Print Assumptions bound_of_sums.
-Print Assumptions theorem_O.
-Print Assumptions theorem_O_entries.
-Print Assumptions matrix_sum_beside.
-Print Assumptions theorem_O_promoted.
-Print Assumptions lemma_3_masked.
-Print Assumptions masked_enters.
-Print Assumptions near_weights.near_weights.
-Print Assumptions theorem_O_masked.
-Print Assumptions clause_D_masked.
-Print Assumptions masked_O.
-Print Assumptions masked_L.
-Print Assumptions masked_W.
-Print Assumptions begins_with_sink.
-Print Assumptions sink_weight.
-Print Assumptions one_more_weight.
-Print Assumptions theorem_T1.
-Print Assumptions one_more_record.
-Print Assumptions T1_records.
-Print Assumptions T1_sink_records.
-Print Assumptions theorem_T1_b.
-Print Assumptions clause_D_sink.
-Print Assumptions sink_H.
-Print Assumptions sink_O.
-Print Assumptions sink_L.
-Print Assumptions sink_W.
-Print Assumptions weights_by_lse.
-Print Assumptions undivided_factors.
-Print Assumptions clause_D.
-Print Assumptions dominated.
-Print Assumptions formed_again.
-Print Assumptions clause_H.
-Print Assumptions weight_share.
-Print Assumptions weight_share_clauses.
-Print Assumptions corollary_W_one_pass.
-Print Assumptions corollary_W_second_pass.
-Print Assumptions corollaries_R_V.
-Print Assumptions corollary_L_weights.
-Print Assumptions one_near_key.
-Print Assumptions corollary_L.
-Print Assumptions lse_result.
-Print Assumptions lambda_h.lambda_H.
-Print Assumptions known_number.
-Print Assumptions known_weight.
-Print Assumptions known_average.
-Print Assumptions moved_sum.
-Print Assumptions first_form.
-Print Assumptions second_form.
-Print Assumptions T2_lse.
-Print Assumptions log_add_exp.
-Print Assumptions theorem_T2.
-Print Assumptions theorem_T3_rate.
-Print Assumptions lemma_4_xi.
-Print Assumptions lemma_4.
-Print Assumptions lemma_4_arguments.
-Print Assumptions merged_sums.
-Print Assumptions merges_are_sized.
-Print Assumptions sizes_of_parts_suffice.
-Print Assumptions lemma_4_far.
-Print Assumptions lemma_4_spans.
-Print Assumptions theorem_O_lse.
-Print Assumptions clause_D_lse.
-Print Assumptions formed_again_lse.
-Print Assumptions clause_H_lse.
-Print Assumptions corollary_L_lse.
-Print Assumptions corollary_L_result.
-Print Assumptions corollary_W_lse.
-Print Assumptions factors_sum_to_1.
-Print Assumptions undivided_sums.
-Print Assumptions undivided_weight.
-Print Assumptions theorem_O_undivided.
-Print Assumptions clause_H_undivided.
-Print Assumptions corollary_L_undivided.
-Print Assumptions one_sigmoid.
-Print Assumptions mixed_by_sigmoid.
-Print Assumptions lemma_8_merges.
-Print Assumptions h0_rounded.
-Print Assumptions h0_added.
-Print Assumptions same_bound.
-Print Assumptions backward_weights.B1_lambda.
-Print Assumptions backward_weights.B1_weight.
-Print Assumptions backward_weights.B1_distance.
-Print Assumptions backward_sums.B4_delta.
-Print Assumptions backward_sums.B5_delta.
-Print Assumptions backward_sums.B6_before_product.
-Print Assumptions backward_sums.B8_dS.
-Print Assumptions backward_sums.B10_dQ.
-Print Assumptions backward_sums.B10_common_factor.
-Print Assumptions backward_saved.B2_weight.
-Print Assumptions backward_saved.B2_row_sum.
-Print Assumptions backward_products.dot_product.
-Print Assumptions backward_products.B3_dropped.
-Print Assumptions backward_products.B3_stored.
-Print Assumptions backward_products.B5_eps_w.
-Print Assumptions backward_products.B6_first.
-Print Assumptions backward_softcap.B7_tanh.
-Print Assumptions backward_softcap.B7_t.
-Print Assumptions backward_softcap.B7_slope.
-Print Assumptions backward_dQ.B8_nu.
-Print Assumptions backward_gradients.B9_dV.
-Print Assumptions backward_gradients.terms_lose_U.
-Print Assumptions backward_dQ.B10_a.
-Print Assumptions backward_dQ.B10_c.
-Print Assumptions backward_gradients.B11_dK.
-Print Assumptions backward_gradients.B12_heads.
-Print Assumptions backward_gradients.B13_sum.
-Print Assumptions backward_gradients.B13_stored.
-Print Assumptions backward_row.Delta_of_output.
-Print Assumptions backward_row.weights_from_lse.
-Print Assumptions backward_row.weights_saved.
-Print Assumptions backward_row.row_dP.
-Print Assumptions backward_row.row_delta.
-Print Assumptions backward_row.row_before.
-Print Assumptions backward_theorem.theorem_dQ.
-Print Assumptions backward_theorem.theorem_dK.
-Print Assumptions backward_theorem.theorem_dV.
-Print Assumptions backward_theorem.theorem_dBias.
+(* One question for all: each would walk through the library of the reals again. *)
+Definition theorems := (
+  @inequality_1,
+  @lemma_1_product,
+  @lemma_1_softcap,
+  @lemma_1_bias,
+  @lemma_2_most,
+  @lemma_2_rank,
+  @lemma_2_index,
+  @growths_below_records,
+  @lemma_3,
+  @lemma_3_far,
+  @signed_weight,
+  @left_over_below_omega_W,
+  @lemma_5.lemma_5a,
+  @kept_is_Lambda,
+  @lemma_5a_stable,
+  @stable_Lambda,
+  @lemma_5b,
+  @lemma_5c,
+  @lemma_6_path_by_path,
+  @lemma_6_addition_by_addition,
+  @counted_along_paths,
+  @counted_by_number,
+  @counted_at_leaves,
+  @lemma_6,
+  @rescales_counted,
+  @rescales_of_blocks,
+  @lost_in_O,
+  @lost_in_O_rounded,
+  @lemma_7_T,
+  @lemma_7_D,
+  @bound_of_sums,
+  @theorem_O,
+  @theorem_O_entries,
+  @matrix_sum_beside,
+  @theorem_O_promoted,
+  @lemma_3_masked,
+  @masked_enters,
+  @near_weights.near_weights,
+  @theorem_O_masked,
+  @clause_D_masked,
+  @masked_O,
+  @masked_L,
+  @masked_W,
+  @begins_with_sink,
+  @sink_weight,
+  @one_more_weight,
+  @theorem_T1,
+  @one_more_record,
+  @T1_records,
+  @T1_sink_records,
+  @theorem_T1_b,
+  @clause_D_sink,
+  @sink_H,
+  @sink_O,
+  @sink_L,
+  @sink_W,
+  @weights_by_lse,
+  @undivided_factors,
+  @clause_D,
+  @dominated,
+  @formed_again,
+  @clause_H,
+  @weight_share,
+  @weight_share_clauses,
+  @corollary_W_one_pass,
+  @corollary_W_second_pass,
+  @corollaries_R_V,
+  @corollary_L_weights,
+  @one_near_key,
+  @corollary_L,
+  @lse_result,
+  @lambda_h.lambda_H,
+  @known_number,
+  @known_weight,
+  @known_average,
+  @moved_sum,
+  @first_form,
+  @second_form,
+  @T2_lse,
+  @log_add_exp,
+  @theorem_T2,
+  @theorem_T3_rate,
+  @lemma_4_xi,
+  @lemma_4,
+  @lemma_4_arguments,
+  @merged_sums,
+  @merges_are_sized,
+  @sizes_of_parts_suffice,
+  @lemma_4_far,
+  @lemma_4_spans,
+  @theorem_O_lse,
+  @clause_D_lse,
+  @formed_again_lse,
+  @clause_H_lse,
+  @corollary_L_lse,
+  @corollary_L_result,
+  @corollary_W_lse,
+  @factors_sum_to_1,
+  @undivided_sums,
+  @undivided_weight,
+  @theorem_O_undivided,
+  @clause_H_undivided,
+  @corollary_L_undivided,
+  @one_sigmoid,
+  @mixed_by_sigmoid,
+  @lemma_8_merges,
+  @h0_rounded,
+  @h0_added,
+  @same_bound,
+  @backward_weights.B1_lambda,
+  @backward_weights.B1_weight,
+  @backward_weights.B1_distance,
+  @backward_sums.B4_delta,
+  @backward_sums.B5_delta,
+  @backward_sums.B6_before_product,
+  @backward_sums.B8_dS,
+  @backward_sums.B10_dQ,
+  @backward_sums.B10_common_factor,
+  @backward_saved.B2_weight,
+  @backward_saved.B2_row_sum,
+  @backward_products.dot_product,
+  @backward_products.B3_dropped,
+  @backward_products.B3_stored,
+  @backward_products.B5_eps_w,
+  @backward_products.B6_first,
+  @backward_softcap.B7_tanh,
+  @backward_softcap.B7_t,
+  @backward_softcap.B7_slope,
+  @backward_dQ.B8_nu,
+  @backward_gradients.B9_dV,
+  @backward_gradients.terms_lose_U,
+  @backward_dQ.B10_a,
+  @backward_dQ.B10_c,
+  @backward_gradients.B11_dK,
+  @backward_gradients.B12_heads,
+  @backward_gradients.B13_sum,
+  @backward_gradients.B13_stored,
+  @backward_row.Delta_of_output,
+  @backward_row.weights_from_lse,
+  @backward_row.weights_saved,
+  @backward_row.row_dP,
+  @backward_row.row_delta,
+  @backward_row.row_before,
+  @backward_theorem.theorem_dQ,
+  @backward_theorem.theorem_dK,
+  @backward_theorem.theorem_dV,
+  @backward_theorem.theorem_dBias).
+Print Assumptions theorems.

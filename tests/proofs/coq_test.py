@@ -71,12 +71,13 @@ def check(folder):
     said, error = compiled(folder, FILES)
     if error:
         return faults + [error]
-    asked = (folder / "main.v").read_text(encoding="utf-8").count("Print Assumptions")
+    main_text = without_comments((folder / "main.v").read_text(encoding="utf-8"))
+    asked, theorems = main_text.count("Print Assumptions"), main_text.count("@")
     answered = said.count("Axioms:") + said.count("Closed under the global context")
-    if asked == 0 or answered != asked:
-        faults.append(f"{asked} theorems are asked for their axioms, {answered} answer")
+    if asked == 0 or theorems < 100 or answered != asked:
+        faults.append(f"main.v asks {asked} times for axioms, and {answered} answers come")
     faults += [f"an axiom: {axiom}" for axiom in axioms_of(said) - REALS]
-    print(f"{len(FILES)} files, {asked} theorems, axioms: {', '.join(sorted(axioms_of(said)))}")
+    print(f"{len(FILES)} files, {theorems} theorems, axioms: {', '.join(sorted(axioms_of(said)))}")
     return faults
 
 
