@@ -73,11 +73,10 @@ install(FILES include/attest/builtin.h include/attest/kernel.h DESTINATION ${CMA
         COMPONENT wheel)
 find_path(ATTEST_DLPACK_HEADERS dlpack/dlpack.h REQUIRED)
 install(FILES ${ATTEST_DLPACK_HEADERS}/dlpack/dlpack.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/dlpack COMPONENT wheel)
-# The licences of the libraries that are carried along.
+# The licences of the libraries that are carried along, from where the libraries are.
 foreach(package IN ITEMS libtbb12 libhwy1 libfmt9 libseccomp2 libdlpack-dev)
-  if(EXISTS /usr/share/doc/${package}/copyright)
-    install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/attest/licences
-            COMPONENT wheel
-      RENAME ${package})
+  if(EXISTS ${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright)
+    install(FILES ${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright
+            DESTINATION ${CMAKE_INSTALL_DATADIR}/attest/licences COMPONENT wheel RENAME ${package})
   endif()
 endforeach()

@@ -3,6 +3,7 @@ audits the built-in kernel with no compiler and no variable of the environment. 
 here, as pip does not reach a registry.
 
     package_test.py ROOT WORK
+    package_test.py WHEEL WORK    what a wheel for any processor holds, and no more
 """
 import re
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 LARGEST = 25_000_000
 # What every Linux has that manylinux is about: https://peps.python.org/pep-0600
 EVERYWHERE = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-[\w-]+)\.so\.\d+$")
+MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of ELF files
 HELD = ["bin/attest", "libexec/attest/attest-runner", "lib/libattest_kernel.so",
         "lib/attest/libattest_kernel_avx512.so", "lib/attest/libattest_kernel_avx2.so",
         "lib/attest/libattest_kernel_scalar.so", "lib/attest/libattest_zoo.so", "lib/attest/libattest_vectors.so",
@@ -60,7 +62,8 @@ def built(root: Path, work: Path) -> Path:
 
 
 def check(wheel: Path, work: Path) -> None:
-    assert re.fullmatch(r"attest_attention-[0-9.]+-py3-none-linux_\w+\.whl", wheel.name), wheel.name
+    named = re.fullmatch(r"attest_attention-[0-9.]+-py3-none-linux_(\w+)\.whl", wheel.name)
+    assert named, wheel.name
     assert wheel.stat().st_size <= LARGEST, f"{wheel.stat().st_size} bytes, at most {LARGEST}"
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(work / "unpacked")
@@ -70,13 +73,15 @@ def check(wheel: Path, work: Path) -> None:
     libraries = {path.name for path in native.rglob("*.so*")}
     for path in native.rglob("*"):
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
-            headers = run("objdump", "-p", path)
-            needed = re.findall(r"NEEDED +(\S+)", headers)
+            machine = int.from_bytes(path.read_bytes()[18:20], "little")
+            assert machine == MACHINES.get(named[1], machine), f"{path.name} is for another processor: {machine}"
+            headers = run("readelf", "--dynamic", "--wide", path)  # of every processor, unlike objdump
+            needed = re.findall(r"\(NEEDED\) .*\[(\S+)\]", headers)
             strange = [name for name in needed if name not in libraries and not EVERYWHERE.match(name)]
             assert not strange, f"{path.name} needs {strange}, which the wheel has not"
             wanted = [name for name in needed if name in libraries]
             own = path.parent == native / "lib" / "attest" and not path.name.startswith("libattest_")
-            for folder in re.findall(r"(?:RPATH|RUNPATH) +(\S+)", headers) if wanted and not own else []:
+            for folder in re.findall(r"\((?:RPATH|RUNPATH)\) .*\[(\S+)\]", headers) if wanted and not own else []:
                 there = (path.parent / folder.replace("$ORIGIN", ".")).resolve()
                 assert folder.startswith("$ORIGIN") and all((there / name).is_file() for name in wanted), (path.name,
                                                                                                            folder)
@@ -98,6 +103,9 @@ def use(wheel: Path, work: Path) -> None:
 def main() -> None:
     root, work = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     work.mkdir(parents=True, exist_ok=True)
+    if root.is_file():
+        check(root, work)
+        return
     for old in (work / "wheels").glob("*.whl"):
         old.unlink()
     wheel = built(root, work)
