@@ -60,11 +60,11 @@ std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t t
 }
 
 std::vector<candidate*> worth_telling(std::vector<candidate*> const& chosen, std::int64_t tried) {
-  constexpr std::int64_t part = 16;
+  constexpr std::int64_t part = 6;
   std::vector<candidate*> kept;
   for (candidate* const each : chosen) {
     bool const is_chance = each->contradicted > 0 && 2 * count_of(each->explains) < tried;
-    if (is_chance) continue;
+    if (is_chance || part * count_of(each->explains) < tried) continue;
     std::int64_t const before = explained_by(kept, tried);
     kept.push_back(each);
     if (part * (explained_by(kept, tried) - before) < tried && kept.size() > 1) kept.pop_back();

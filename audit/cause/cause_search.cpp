@@ -12,12 +12,11 @@
 namespace attest::audit {
 namespace {
 
-/// This many failing cases are tried with every hypothesis. A further case is tried with the hypotheses that explain
-/// some case before it, and with all hypotheses if none of them explains it.
+/// So many failing cases are tried with every hypothesis; others only with what explains some case before, if that
+/// does.
 constexpr std::size_t tried_with_all = 6;
-/// A sample of failing cases: more would cost time and tell little more.
-constexpr std::size_t most_failing = 64;
-constexpr double large = 0x1p23;  ///< larger problems are tried after all others
+constexpr std::size_t most_failing = 64;  ///< more would cost time and tell little more
+constexpr double large = 0x1p23;          ///< larger problems are tried after all others
 /// The share of the time that is for the failing cases.
 constexpr double share_of_failing = 0.75;
 constexpr std::int64_t most_passing = 8;
@@ -57,10 +56,8 @@ class search {
     if (are_passes()) put_backward_first(candidates_);
     candidates_.reserve(candidates_.size() + hypotheses().size() + asked_.contracts.size());  // they are pointed at
     std::vector<candidate*> chosen = smallest_set(candidates_, cause_of());
-    if (explained_by(chosen, cause_of()) < cause_of()) {
-      add_seen_precision();
-      chosen = smallest_set(candidates_, cause_of());
-    }
+    if (explained_by(chosen, cause_of()) < cause_of())
+      add_seen_precision(), chosen = smallest_set(candidates_, cause_of());
     if (explained_by(chosen, cause_of()) < cause_of() || chosen.size() > 1)
       if (candidate* const one = one_that_nothing_contradicts(candidates_, cause_of())) chosen = {one};
     bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
@@ -70,7 +67,8 @@ class search {
       whole = chosen.size() == 1 || !asked_.telling_apart || !asked_.late(1);  // else there was no time to tell
       if (whole) chosen.resize(1);
     }
-    if (whole && chosen.size() == 1 && is_flushed()) chosen.front()->contradicted += count_against(*chosen.front());
+    if (whole && chosen.size() == 1 && (is_flushed() || tried_.size() < tried_with_all))
+      chosen.front()->contradicted += count_against(*chosen.front());
     if (whole && chosen.size() == 1 && chosen.front()->contradicted > 0) {
       add_seen_precision();
       for (candidate& each : candidates_)
@@ -80,6 +78,9 @@ class search {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
     }
+    // Few answers may fit by chance, and no right one was asked.
+    if (whole && asked_.late(1) && tried_.size() < tried_with_all && chosen.front()->hypothesis)
+      whole = chosen.front()->tried_passing > 0 || asked_.passing.empty();
     if (!whole) chosen = worth_telling(chosen, cause_of());
     if (whole && tried_.size() == 1) chosen = all_that_fit(*chosen.front());
     named_cause cause;

@@ -186,7 +186,7 @@ std::vector<std::string> condition_clause::text() const {
     case kind::order:
       return {fmt::format("{} {} {}{}", row_of(of).name, sign_of(compares), row_of(other).name, apart_text(apart))};
     case kind::group:
-      return {row_of(option).group == feature_group::band   ? "any band"
+      return {row_of(option).group == feature_group::band   ? "any band with a right edge"
               : row_of(option).group == feature_group::bias ? "any bias"
                                                             : "any mask"};
     case kind::among: return {bands_text(among)};

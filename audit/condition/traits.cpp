@@ -77,9 +77,6 @@ condition_clause describe_shape(call_form& base, feature option, form_asker cons
     (*axes_over(other, group))[axis] = !has;
     if (ask(other) != answer::wrong) shape.over[axis] = has;
   }
-  // A shape that is the feature's own has its name.
-  auto const is_own = [&](std::size_t axis) { return shape.over[axis] == (*row_of(plain).axes)[axis]; };
-  if (is_own(0) && is_own(1) && is_own(2)) return clause_of(kind::feature, plain);
   return shape;
 }
 
@@ -177,7 +174,9 @@ std::vector<condition_clause> describe_features(call_form& base, form_asker cons
   options.each([&](feature option) {
     feature_group const group = row_of(option).group;
     // A bias whose axes do not matter has the usual axes of its feature by now.
-    if (group == feature_group::mask || (group == feature_group::bias && base.bias_over))
+    bool const any_bias = group == feature_group::bias && !base.bias_over && any_of_group(base, option, ask);
+    bool const drawn = option == feature::bias || option == feature::batch_bias;
+    if (group == feature_group::mask || (group == feature_group::bias && !any_bias && (base.bias_over || drawn)))
       return clauses.push_back(describe_shape(base, option, ask));
     if (option == feature::scale && base.scale.value_or(1) < 0) {
       call_form positive = base;
@@ -185,8 +184,7 @@ std::vector<condition_clause> describe_features(call_form& base, form_asker cons
       if (ask(positive) == answer::right) return clauses.push_back(clause_of(kind::negative_scale, option));
     }
     if (group == feature_group::band) return clauses.push_back(describe_band(base, option, ask));
-    bool const any = group == feature_group::bias && any_of_group(base, option, ask);
-    clauses.push_back(clause_of(any ? kind::group : kind::feature, option));
+    clauses.push_back(clause_of(any_bias ? kind::group : kind::feature, option));
   });
   return clauses;
 }

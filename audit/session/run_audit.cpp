@@ -30,7 +30,7 @@ audit_session::clock::time_point audit_session::search_end(double most_seconds, 
 /// The end of the search for the cause: after 10 s, sooner if the user has little time.
 audit_session::clock::time_point audit_session::cause_end() const {
   auto end = in_own(10);
-  if (options_.quick && may_hurry()) end = std::min(end, std::max(since_begun_in_own(8), in_own(1)));
+  if (options_.quick && may_hurry()) end = std::min(end, std::max(since_begun_in_own(8), in_own(3)));
   if (options_.budget) end = std::min(end, options_.begun + seconds(0.92 * *options_.budget));
   return end;
 }

@@ -1,4 +1,4 @@
-// Mistakes about the edges of a band, about tiles that an edge or the end cuts, and about a row's maximum.
+// Mistakes about the edges of a band, about tiles that an edge or the end cuts, about scores and a row's maximum.
 #include "audit/zoo/define.hpp"
 
 namespace attest::zoo {
@@ -51,6 +51,14 @@ ATTEST_MUTANT(left_tile_unmasked, bug_class::window_edge, "no public report",
   }
 };
 
+ATTEST_MUTANT(band_of_packed_queries, bug_class::causal_alignment, "no public report",
+              "the queries of a group of g heads are rows i·g + h mod g, by which the band goes") {
+  static bool in_band(place const& at, std::int64_t j) {
+    std::int64_t const group = at.query_heads() / at.key_heads();
+    return zoo::in_band(at.i * group + at.h % group, j, at.call.diagonal, at.call.left, at.call.right);
+  }
+};
+
 ATTEST_MUTANT(mask_ignored_with_band, bug_class::mask_polarity, "no public report", "beside a band no mask is read") {
   static bool attends(place const& at, std::int64_t j) {
     return at.call.left >= 0 || at.call.right >= 0 || honest<F>::attends(at, j);
@@ -64,6 +72,20 @@ ATTEST_MUTANT(values_of_tail_moved_back, bug_class::accuracy, "no public report"
   static F value(place const& at, std::int64_t j, std::int64_t c) {
     std::int64_t const m = at.keys();
     return honest<F>::value(at, m > 16 && j >= tile_of(m) ? m - 16 + j % 16 : j, c);
+  }
+};
+
+// --- scores ---
+
+ATTEST_MUTANT(softcap_rational, bug_class::softcap_order, "no public report",
+              "x(27 + x²)/(27 + 9x²), cut at ±1, stands for the tanh of the softcap") {
+  static F score(place const& at, F product, std::int64_t j) {
+    F s = product * honest<F>::scale(at);
+    if (auto const cap = static_cast<F>(at.call.softcap); cap > 0) {
+      F const x = s / cap;
+      s = cap * std::clamp(x * (27 + x * x) / (27 + 9 * x * x), F(-1), F(1));
+    }
+    return at.call.bias ? s + honest<F>::bias(at, j) : s;
   }
 };
 

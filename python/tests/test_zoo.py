@@ -56,7 +56,7 @@ MUTANTS = {
     "support/grouped": "first_head_only heads_interleaved heads_clamped heads_from_next",
     "support/grouped+alibi": "f16_flushes_outputs",
     "support/grouped+causal": (
-        "diagonal_tile_unmasked edges_exchanged hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon "
+        "band_of_packed_queries diagonal_tile_unmasked edges_exchanged hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon "
         "fp8_inputs diagonal_tile_unread "
         "hidden_score_0"),
     "support/grouped+causal-top-left": "bf16_weights_cut",
@@ -65,7 +65,7 @@ MUTANTS = {
     "support/grouped+head-mask": "mask_of_the_first_head",
     "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch mask_of_first_tile",
     "support/grouped+odd-width": "bf16_scaled_queries scale_in_f16 scale_of_whole_root",
-    "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied",
+    "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied softcap_rational",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
     "support/grouped+window": (

@@ -145,6 +145,15 @@ void add_pages(case_list& to) {
     page_keys(draft, {.page = 16, .more_columns = 0, .more_pages = 0}, random);
     to.add("pages", "plain", std::move(draft));
   }
+  {
+    // Rows of the table lie apart.
+    auto random = to.random("pages", "gaps-in-table");
+    problem_draft draft = plain_entries(to, random);
+    constexpr std::int64_t gap = 3;
+    page_keys(draft, {.page = 16, .more_columns = gap, .more_pages = 2}, random);
+    draft.block_table->layout.shape[1] -= gap;
+    to.add("pages", "gaps-in-table", std::move(draft));
+  }
   constexpr std::array<std::int64_t, 6> sizes{1, 7, 16, 64, 128, 256};
   std::size_t at = 0;
   add_entry_family(

@@ -169,7 +169,7 @@ void add_scales(case_list& to) {
   problem::sizes const square{1, 2, 2, 16, 16, 64, 64}, odd{1, 2, 2, 5, 19, 6, 5};
   for (auto const& [name, scale] :
        {named{"default", {}}, named{"zero", 0.0}, named{"negative", -0.5}, named{"one", 1.0}, named{"tiny", 0x1p-20},
-        named{"large", 16.0}, named{"not-a-power", 0.375}}) {
+        named{"large", 16.0}, named{"large-negative", -16.0}, named{"not-a-power", 0.375}}) {
     auto random = to.random("scale", name);
     for (problem::sizes const& s : {square, odd}) {
       problem_draft draft = gaussian(s, to.type(), random);

@@ -138,7 +138,8 @@ bool is_small(owned_problem const& problem) {
   return pairs <= 0x1p21 && pairs * static_cast<double>(s.d) <= 0x1p25;
 }
 
-score_table::score_table(owned_problem const& problem) : size_(problem.size()), pairs_(table_of(problem)) {}
+score_table::score_table(owned_problem const& problem)
+    : size_(problem.size()), sigma_(sigma_of(problem)), pairs_(table_of(problem)) {}
 
 std::shared_ptr<score_table::pair_table const> score_table::table_of(owned_problem const& problem) {
   thread_local std::optional<owned_problem> last;  // a copy, so that its address is not another problem's

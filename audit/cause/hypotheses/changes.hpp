@@ -67,6 +67,7 @@ class score_table {
   double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
   /// Σ e^(s − m) of the visible keys, where m = largest(b, h, i) is finite.
   double sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const;
+  double sigma() const { return sigma_; }
   /// Has no visible key another score than −∞, and none a NaN?
   bool is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const;
 
@@ -83,6 +84,7 @@ class score_table {
   }
 
   problem::sizes size_;
+  double sigma_;
   std::shared_ptr<pair_table const> pairs_;
 };
 /// Small enough that every score may be looked at.

@@ -90,6 +90,14 @@ double largest_of(score_table const& score, query const& of, std::int64_t first,
   return most;
 }
 
+/// The least score of the visible keys.
+double least_of(score_table const& score, problem::sizes const& s, query const& of) {
+  double least = boundless;
+  for (std::int64_t j = 0; j < s.m; ++j)
+    if (score.visible(of.b, of.h, of.i, j)) least = std::min(least, score(of.b, of.h, of.i, j));
+  return least;
+}
+
 /// The largest score of all keys, hidden ones too.
 double largest_of_all(score_table const& score, problem::sizes const& s, query const& of) {
   double most = -boundless;
@@ -107,8 +115,20 @@ void add_hypotheses_of_maxima(hypothesis_list& to) {
         stands_beside([=](score_table const& score, auto const&, query const& of) {
           return std::max(first, score.largest(of.b, of.h, of.i));
         }));
+  add("maximum-before-scale", "the maximum is taken before the scale, which makes a minimum of it where it is negative",
+      stands_beside([](score_table const& score, problem::sizes const& s, query const& of) {
+        return score.sigma() < 0 ? least_of(score, s, of) : score.largest(of.b, of.h, of.i);
+      }));
   add("no-maximum", "exp is taken of the scores, from which no maximum was subtracted",
       stands_beside([](auto const&, auto const&, auto const&) { return 0.0; }));
+  for (std::int64_t const tile : {16, 32, 64, 128})
+    add(fmt::format("maximum-of-{}-queries-before", tile),
+        fmt::format("the maximum of a row begins with that of the query {} before, and is not reset", tile),
+        stands_beside([=](score_table const& score, auto const&, query const& of) {
+          double most = -boundless;
+          for (std::int64_t i = of.i; i >= 0; i -= tile) most = std::max(most, score.largest(of.b, of.h, i));
+          return most;
+        }));
   add("maximum-with-hidden-keys", "the maximum of a row is taken over hidden keys, too", stands_beside(largest_of_all));
   for (std::int64_t const tile : {1, 2, 4, 8, 16, 32, 64, 128}) {
     add(fmt::format("maximum-of-first-tile-of-{}", tile),

@@ -35,6 +35,10 @@ class pages {
     auto const& stride = table_.layout.stride;
     return table_.as<std::int32_t>()[b * stride[0] + n * stride[1]];
   }
+  /// The same in a table without gaps.
+  std::int64_t compact_page(std::int64_t b, std::int64_t n) const {
+    return table_.as<std::int32_t>()[b * table_.layout.shape[1] + n];
+  }
   pool_row of(std::int64_t b, std::int64_t j) const { return {page(b, j / size()), j % size()}; }
 
  private:
@@ -164,6 +168,9 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
   add("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
   add("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
       reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));
+  add("page-table-compact", "rows of the block table are taken to lie one behind the other, whatever the stride",
+      reads_pages(
+          [](pages const& in, auto b, auto j) { return pool_row{in.compact_page(b, j / in.size()), j % in.size()}; }));
   add("page-table-of-first-entry", "every entry reads the pages of entry 0",
       reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
   add("page-after", "a page is that of the next place of the block table",

@@ -134,6 +134,9 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("scale-twice", "the scale is applied twice",
       solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
              [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
+  add("scale-twice-in-softcap", "the scale is applied twice where there is a softcap",
+      solves([](owned_problem const& p) { return p.draft().softcap > 0 && (p.size().d > 0 || p.draft().scale); },
+             [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
   add("stated-scale-twice", "a scale that is stated is applied twice, and the default scale once",
       solves([](owned_problem const& p) { return p.draft().scale.has_value(); },
              [](problem_draft& p) { p.scale = std::pow(*p.scale, 2); }));

@@ -44,9 +44,13 @@ calls has_unscaled_maximum(answered_call const& call, answered_call const*) {
   if (of.softcap > 0 || of.bias || of.sink || sigma == 0 || sigma == 1 || !call.outputs.lse || !is_small(call.problem))
     return {};
   score_table const score(call.problem);
+  bool const wide = call.problem.type() == problem::element_type::f64;
   auto supposed = with_lse(call, [&](auto b, auto h, auto i, double got) {
     double const most = score.largest(b, h, i);
-    return std::isfinite(most) ? got - most / sigma + most : got;
+    if (!std::isfinite(most)) return got;
+    double const is = got - most / sigma + most, exact = most + std::log(score.sum_of_weights(b, h, i));
+    // What the roundings of a large maximum leave.
+    return std::abs(is - exact) <= std::abs(got) * (wide ? 0x1p-50 : 0x1p-21) ? exact : is;
   });
   return supposed ? calls{*std::move(supposed)} : calls{};
 }
@@ -313,6 +317,12 @@ void add_hypotheses_of_results(hypothesis_list& to) {
                     block),
         weighs_beside_new(block));
   }
+  for (std::int64_t const keys : {64, 128, 256, 512, 1024})
+    add(fmt::format("parts-of-{}-keys-unweighted", keys),
+        fmt::format("parts of {} keys are added without their weights", keys),
+        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
+          return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
+        }));
   for (std::int64_t const parts : {2, 4, 8})
     add(fmt::format("{}-parts-unweighted", parts),
         fmt::format("{} parts of the keys are added without their weights", parts),

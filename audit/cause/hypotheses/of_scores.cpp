@@ -177,6 +177,13 @@ void add_hypotheses_of_scores(hypothesis_list& to) {
       caps_scores([](double s, double cap) { return cap * std::tanh(s); }));
   add("softcap-twice", "the softcap is applied twice",
       caps_scores([](double s, double cap) { return cap * std::tanh(std::tanh(s / cap)); }));
+  add("softcap-rational", "the softcap takes x(27 + x²)/(27 + 9x²), cut at ±1, for tanh(x)",
+      caps_scores([](double s, double cap) {
+        double const x = s / cap, square = x * x;
+        return cap * std::clamp(x * (27 + square) / (27 + 9 * square), -1.0, 1.0);
+      }));
+  add("softcap-x-over-1-plus-x", "the softcap takes x/(1 + |x|) for tanh(x)",
+      caps_scores([](double s, double cap) { return s / (1 + std::abs(s / cap)); }));
   add("softcap-clamps", "the softcap c cuts scores at ±c",
       caps_scores([](double s, double cap) { return std::clamp(s, -cap, cap); }));
   add("softmax-over-queries", "the weights of a key sum to 1 over the queries, not those of a query over the keys",

@@ -141,6 +141,40 @@ supposition divides_by_last(std::int64_t tile) {
   };
 }
 
+/// l is the sum of the keys in the first half of each tile, and O is the sum of all.
+supposition divides_by_halves(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    if (!is_small(p) || 2 * p.size().m <= tile || !call.outputs.o) return {};
+    score_table const score(p);
+    auto const share = [&](auto b, auto h, auto i) {
+      double const most = score.largest(b, h, i);
+      if (!std::isfinite(most)) return 1.0;
+      double some = 0;
+      for (std::int64_t j = 0; j < p.size().m; ++j)
+        if (2 * (j % tile) < tile && score.visible(b, h, i, j)) some += std::exp(score(b, h, i, j) - most);
+      return some / score.sum_of_weights(b, h, i);
+    };
+    auto const beside =
+        with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
+    answered_call supposed = beside ? *beside : with_model(call);
+    supposed.outputs.weights.reset();
+    scale_rows_of_o(supposed, share);
+    return {supposed};
+  };
+}
+
+/// The sink is counted once in each tile of the keys.
+supposition counts_sink_in_tiles(std::int64_t tile) {
+  return solves([=](owned_problem const& p) { return p.draft().sink && p.size().m > tile; },
+                [=](problem_draft& p) {
+                  owned_tensor& sink = *p.sink;
+                  double const more = std::log(static_cast<double>((p.k.layout.shape[2] + tile - 1) / tile));
+                  for (std::size_t at = 0; at < sink.bytes.size() / problem::size_of(sink.type); ++at)
+                    store(sink, at, load(sink, at) + more);
+                });
+}
+
 /// Row j of a tensor of the keys is read at row from(j, m).
 using row_read = std::function<std::int64_t(std::int64_t j, std::int64_t m)>;
 supposition reads_rows(owned_tensor problem_draft::* which, std::int64_t least, row_read from) {
@@ -212,6 +246,10 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
     add(of_tile("empty-tile-of-{}-forgets"),
         of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
         forgets_before_empty(tile));
+    add(of_tile("sum-of-first-halves-of-{}"), of_tile("l is the sum of the first half of each tile of {} keys"),
+        divides_by_halves(tile));
+    add(of_tile("sink-once-per-tile-of-{}"), of_tile("the sink is counted in each tile of {} keys"),
+        counts_sink_in_tiles(tile));
     add(of_tile("sum-of-last-tile-of-{}"), of_tile("l is the sum of the last tile of {} keys alone"),
         divides_by_last(tile));
     for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}}) {

@@ -147,8 +147,16 @@ void coverage::merge(coverage const& other) {
 
 std::vector<feature> coverage::refused_alone() const {
   std::vector<feature> refused;
+  // By itself, or in a domain of few shapes beside a feature that the kernel takes.
+  auto const is_asked = [&](feature one) {
+    if (support(one).only.asked > 0) return true;
+    return std::ranges::any_of(feature_table(), [&](feature_row const& other) {
+      return other.id != one && support(std::min(one, other.id), std::max(one, other.id)).only.asked > 0 &&
+             support(other.id).any.answered > 0;
+    });
+  };
   for (feature_row const& row : feature_table())
-    if (support(row.id).only.asked > 0 && support(row.id).any.answered == 0) refused.push_back(row.id);
+    if (is_asked(row.id) && support(row.id).any.answered == 0) refused.push_back(row.id);
   return refused;
 }
 

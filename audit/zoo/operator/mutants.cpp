@@ -21,6 +21,12 @@ ATTEST_OPERATOR(sink_counted_twice, bug_class::sink, "rocm-libraries#12227", "ea
   static constexpr int sink_counts = 2;
 };
 
+ATTEST_OPERATOR(sink_in_each_tile, bug_class::sink, "no public report", "each tile of 64 keys counts the sink") {
+  static F sink_score(operator_place<F> const& at, F t) {
+    return t + std::log(static_cast<F>(std::max<std::int64_t>((at.size().m + 63) / 64, 1)));
+  }
+};
+
 ATTEST_OPERATOR(sink_of_kv_head, bug_class::sink, "composable_kernel PR#3490",
                 "the sink belongs to the key-value head") {
   static std::int64_t sink_head(operator_place<F> const& at) { return at.h / at.group(); }

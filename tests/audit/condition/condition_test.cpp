@@ -109,7 +109,7 @@ std::vector<named> const conditions{
     {"wrong where causal and n < m", [](auto& f) { return f.options.has(causal) && f.size.n < f.size.m; }},
     {"wrong where window and n > 32 and m is a multiple of 64",
      [](auto& f) { return f.options.has(window) && f.size.m % 64 == 0 && f.size.n > 32; }},
-    {"wrong where bias and d = 64", [](auto& f) { return f.options.has(feature::bias) && f.size.d == 64; }},
+    {"wrong where any bias and d = 64", [](auto& f) { return has_any(f, feature_group::bias) && f.size.d == 64; }},
     {"wrong where n = 1 and threads = 1", [](auto& f) { return f.threads == 1 && f.size.n == 1; }},
     {"wrong where grouped and heads > 12", [](auto& f) { return f.size.hq != f.size.hk && f.size.hq > 12; }},
     {"wrong where b > 1 and dv > 128", [](auto& f) { return f.size.b > 1 && f.size.dv > 128; }},

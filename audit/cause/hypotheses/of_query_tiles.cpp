@@ -1,0 +1,158 @@
+// Hypotheses about tiles of queries: what one query of a tile, or a corner of it, decides for all.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "audit/cause/hypotheses/changes.hpp"
+#include "reference/attention/visibility.hpp"
+
+namespace attest::audit {
+namespace {
+
+using calls = std::vector<answered_call>;
+
+/// A tile: so many queries, so many keys.
+struct tile_sizes {
+  std::int64_t queries, keys;
+};
+std::int64_t first_of(std::int64_t i, std::int64_t tile) { return i / tile * tile; }
+
+/// The band of an entry, with its alignment.
+problem::band band_of_entry(owned_problem const& p, std::int64_t b) {
+  return std::visit([&](auto const& of) { return of.band(b); }, p.instance());
+}
+
+/// Key j is visible to query i as `seen` says, in place of mask and band. Returns nothing if that changes nothing.
+using tile_sight =
+    std::function<bool(owned_problem const&, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)>;
+supposition sees_in_tiles(std::function<bool(owned_problem const&)> concerned, tile_sight seen) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    if (!is_small(p) || !concerned(p)) return {};
+    problem_draft draft = p.draft();
+    bool any = false;
+    show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      bool const is = seen(p, b, h, i, j);
+      any |= is != sees(p, b, h, i, j);
+      return is;
+    });
+    draft.align = 0;
+    return any ? with_problem(call, std::move(draft)) : calls();
+  };
+}
+
+/// O and l of every row of a tile are rescaled by what the first row of the tile needs.
+supposition rescales_as_first(tile_sizes tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    std::int64_t const m = p.size().m;
+    if (!is_small(p) || m <= tile.keys || p.size().n < 2) return {};
+    score_table const score(p);
+    // By how much the maximum rises behind the tile of key j.
+    auto const rises = [&](auto b, auto h, auto i, auto j) {
+      double const here = score.largest(b, h, i, 0, first_of(j, tile.keys) + tile.keys);
+      return std::isfinite(here) ? score.largest(b, h, i) - here : 0.0;
+    };
+    problem_draft draft = p.draft();
+    bool any = false;
+    double gained = 0;
+    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      if (j % tile.keys == 0) {
+        gained = rises(b, h, i, j) - rises(b, h, first_of(i, tile.queries), j);
+        if (!std::isfinite(gained)) gained = 0;
+        any |= gained != 0;
+      }
+      return bias_of(p, b, h, i, j) + gained;
+    });
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return any ? with_problem(known, std::move(draft)) : calls();
+  };
+}
+
+void add_bands(hypothesis_list& to, tile_sizes tile) {
+  auto const add = adds_problems_to(to);
+  auto const has_right = [](owned_problem const& p) { return p.draft().band.right >= 0; };
+  auto const has_left = [](owned_problem const& p) { return p.draft().band.left >= 0; };
+  auto const last_of = [](problem::band const& of, std::int64_t i) {
+    return reference::saturating_add(reference::saturating_add(i, of.diagonal), of.right);
+  };
+  add(fmt::format("loop-of-first-query-of-{}-by-{}", tile.queries, tile.keys),
+      fmt::format("tiles of {} queries end with the tile of {} keys that the right edge of their first query reaches",
+                  tile.queries, tile.keys),
+      sees_in_tiles(has_right, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+        std::int64_t const last = last_of(band_of_entry(p, b), first_of(i, tile.queries));
+        return sees(p, b, h, i, j) && first_of(j, tile.keys) <= last;
+      }));
+  add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}", tile.queries, tile.keys),
+      fmt::format("the left edge of a window hides nothing in tiles of {} queries and {} keys that the right edge does "
+                  "not cut",
+                  tile.queries, tile.keys),
+      sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+        problem::band of = band_of_entry(p, b);
+        bool const cut =
+            of.right >= 0 && first_of(j, tile.keys) + tile.keys - 1 > last_of(of, first_of(i, tile.queries));
+        if (cut) return sees(p, b, h, i, j);
+        of.left = -1;
+        auto const& mask = p.draft().mask;
+        return reference::inside(of, i, j) && (!mask || element(*mask, b, h, i, j) != 0) && j < p.size().m;
+      }));
+}
+
+void add_masks(hypothesis_list& to, tile_sizes tile) {
+  auto const add = adds_problems_to(to);
+  auto const is_masked = [](owned_problem const& p) { return p.draft().mask.has_value(); };
+  for (bool const both : {true, false})
+    add(fmt::format("tile-of-{}-by-{}-skipped-by-{}", tile.queries, tile.keys, both ? "corners" : "first"),
+        fmt::format("a tile of {} queries and {} keys is skipped where the mask hides its first {}", tile.queries,
+                    tile.keys, both ? "pair and its last" : "pair"),
+        sees_in_tiles(is_masked, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+          std::int64_t const i0 = first_of(i, tile.queries), j0 = first_of(j, tile.keys);
+          std::int64_t const i1 = std::min(i0 + tile.queries, p.size().n) - 1,
+                             j1 = std::min(j0 + tile.keys, p.size().m) - 1;
+          owned_tensor const& mask = *p.draft().mask;
+          bool const skipped = element(mask, b, h, i0, j0) == 0 && (!both || element(mask, b, h, i1, j1) == 0);
+          return !skipped && sees(p, b, h, i, j);
+        }));
+}
+
+}  // namespace
+
+void add_hypotheses_of_query_tiles(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  for (std::int64_t const queries : {8, 16, 32, 64, 128})
+    for (std::int64_t const keys : {8, 16, 32, 64, 128}) {
+      add(fmt::format("rescaled-as-first-of-{}-by-{}", queries, keys),
+          fmt::format("all queries of a tile of {} are rescaled by the factor of its first, in blocks of {} keys",
+                      queries, keys),
+          rescales_as_first({queries, keys}));
+      add_bands(to, {queries, keys});
+      add_masks(to, {queries, keys});
+    }
+  auto const is_grouped = [](owned_problem const& p) {
+    return p.size().hk > 0 && p.size().hq > p.size().hk && (p.draft().band.left >= 0 || p.draft().band.right >= 0);
+  };
+  // The queries of a group are the rows of one tile.
+  using row_of_group = std::int64_t (*)(std::int64_t i, std::int64_t h, std::int64_t group, std::int64_t n);
+  for (auto const& [name, words, row] :
+       {std::tuple{"band-of-packed-queries", "i·g + h mod g",
+                   row_of_group([](auto i, auto h, auto group, auto) { return i * group + h % group; })},
+        {"band-of-packed-heads", "(h mod g)·n + i",
+         [](auto i, auto h, auto group, auto n) { return h % group * n + i; }}})
+    add(name, fmt::format("a band takes row {} of a group of g heads for the place of query i", words),
+        sees_in_tiles(is_grouped, [at = row](owned_problem const& p, auto b, auto h, auto i, auto j) {
+          auto const& mask = p.draft().mask;
+          std::int64_t const group = p.size().hq / p.size().hk;
+          return reference::inside(band_of_entry(p, b), at(i, h, group, p.size().n), j) &&
+                 (!mask || element(*mask, b, h, i, j) != 0);
+        }));
+}
+
+}  // namespace attest::audit
