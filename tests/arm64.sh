@@ -17,7 +17,8 @@ for tool in aarch64-linux-gnu-g++ qemu-aarch64; do
 done
 command -v apt-get >/dev/null || skip "the arm64 packages are fetched by apt, which is not here"
 
-[ -d "$build/arm64/usr" ] || packages/arm64_root.sh "$build/arm64"
+# Also what some tests compare the numbers with (section [ci] of packages/debian.txt).
+[ -d "$build/arm64/usr" ] || packages/arm64_root.sh "$build/arm64" libmpfr-dev libmpfi-dev libflint-arb-dev
 # A kernel's process asks for the largest range of addresses, and qemu marks each page of it: 32 GiB are enough.
 export QEMU_LD_PREFIX QEMU_RESERVED_VA=0x800000000
 QEMU_LD_PREFIX=$build/arm64
