@@ -12,13 +12,10 @@
 namespace attest::audit {
 namespace {
 
-/// So many failing cases are tried with every hypothesis; others only with what explains some case before, if that
-/// does.
-constexpr std::size_t tried_with_all = 6;
-constexpr std::size_t most_failing = 64;  ///< more would cost time and tell little more
-constexpr double large = 0x1p23;          ///< larger problems are tried after all others
-/// The share of the time that is for the failing cases.
-constexpr double share_of_failing = 0.75;
+constexpr std::size_t tried_with_all = 6;  ///< others first with the hypotheses that explain a case before
+constexpr std::size_t most_failing = 64;   ///< more would cost time and tell little more
+constexpr double large = 0x1p23;           ///< larger problems are tried after all others
+constexpr double share_of_failing = 0.75;  ///< of the time
 constexpr std::int64_t most_passing = 8;
 
 class search {

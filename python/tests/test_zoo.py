@@ -56,8 +56,8 @@ MUTANTS = {
     "support/grouped": "first_head_only heads_interleaved heads_clamped heads_from_next",
     "support/grouped+alibi": "f16_flushes_outputs",
     "support/grouped+causal": (
-        "band_of_packed_queries diagonal_tile_unmasked edges_exchanged hidden_keys_in_sum causal_without_own_key denominator_plus_epsilon "
-        "fp8_inputs diagonal_tile_unread "
+        "band_of_packed_queries diagonal_tile_unmasked edges_exchanged hidden_keys_in_sum causal_without_own_key "
+        "denominator_plus_epsilon fp8_inputs diagonal_tile_unread "
         "hidden_score_0"),
     "support/grouped+causal-top-left": "bf16_weights_cut",
     "support/grouped+finite-mask": (
