@@ -91,7 +91,8 @@ def holds(clause, sizes, flags):
     left, right = int(flags.get("left", -1)), int(flags.get("right", -1))
     known = {
         "causal": right >= 0, "causal-top-left": right >= 0, "any band with a right edge": right >= 0,
-        "window": left >= 0, "symmetric-window": left >= 0, "any window": left >= 0, "any mask": "mask" in flags, "mask": "mask" in flags,
+        "window": left >= 0, "symmetric-window": left >= 0, "any window": left >= 0,
+        "any mask": "mask" in flags, "mask": "mask" in flags,
         "any bias": "bias" in flags, "bias": "bias" in flags, "softcap": float(flags.get("softcap", 0)) != 0,
         "no softcap": float(flags.get("softcap", 0)) == 0 or None,
     }
