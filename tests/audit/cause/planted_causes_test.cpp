@@ -32,7 +32,7 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
                                          planted{"diagonal_from_0", {"windows", "bands"}},
                                          planted{"diagonal_tile_unmasked", {"windows", "bands"}},
                                          planted{"left_tile_unmasked", {"windows"}},
-                                         planted{"band_of_packed_queries", {"support", "heads"}},
+                                         planted{"band_of_packed_queries", {"pairs", "production"}},
                                          planted{"softcap_rational", {"softcap"}},
                                          planted{"values_of_tail_moved_back", {"accuracy", "bands"}}}) {
     CAPTURE(specimen);
