@@ -5,6 +5,35 @@ release=bookworm
 cache=${ATTEST_FRESH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/attest}
 bare=$cache/debian-$release-$(dpkg --print-architecture).tar
 
+child=
+
+# apart COMMAND...: all that it mounts and all that it leaves running ends with it, or with this script.
+apart() {
+  unshare --mount --mount-proc --pid --fork --kill-child=KILL --propagation private "$@" &
+  child=$!
+  local status=0
+  wait "$child" || status=$?
+  child=
+  return $status
+}
+
+# end_child: what runs apart ends, and a script that leaves is not interrupted.
+end_child() {
+  trap '' INT TERM HUP
+  [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || true
+}
+
+# delete FOLDER: nothing is deleted through a mount: there is none outside of `apart`.
+delete() {
+  if grep -qF " $1/" /proc/self/mountinfo; then
+    echo "something is mounted below $1: nothing there is deleted"
+  else
+    rm -rf --one-file-system "$1"
+  fi
+}
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
 # The first mirror of Debian that this machine's apt knows.
 mirror() {
   cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null |
@@ -18,8 +47,7 @@ make_bare() {
   local scratch=$1 from
   from=$(mirror)
   mkdir -p "$cache"
-  unshare --mount --mount-proc --pid --fork --kill-child=KILL --propagation private \
-    debootstrap --variant=minbase --include=git,ca-certificates "$release" "$scratch/bare" \
+  apart debootstrap --variant=minbase --include=git,ca-certificates "$release" "$scratch/bare" \
     "${from:-http://deb.debian.org/debian}" >"$scratch/log" 2>&1 ||
     { tail -n 20 "$scratch/log"; skip "debootstrap cannot fetch Debian"; }
   rm -f "$scratch"/bare/var/cache/apt/archives/*.deb

@@ -43,34 +43,12 @@ unshare --mount --pid --fork true 2>/dev/null || skip "this machine forbids moun
 
 scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/attest-fresh.XXXXXX")
 system=$scratch/system
-child=
-
-# apart COMMAND...: all that it mounts and all that it leaves running ends with it, or with this script.
-apart() {
-  unshare --mount --mount-proc --pid --fork --kill-child=KILL --propagation private "$@" &
-  child=$!
-  local status=0
-  wait "$child" || status=$?
-  child=
-  return $status
-}
-
-# Deletes nothing through a mount: there is none outside of `apart`.
 # shellcheck disable=SC2317  # the trap calls it
 leave() {
-  trap '' INT TERM HUP
-  [ -z "$child" ] || { kill -KILL "$child" && wait "$child"; } 2>/dev/null || true
-  if grep -qF " $scratch/" /proc/self/mountinfo; then
-    say "something is mounted below $scratch: nothing there is deleted"
-  elif [ "$keep" ]; then
-    say "the system is $system"
-  else
-    rm -rf --one-file-system "$scratch"
-  fi
+  end_child
+  if [ "$keep" ]; then say "the system is $system"; else delete "$scratch"; fi
 }
 trap leave EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 # --- commands ---------------------------------------------------------------------------------------------------------
 
