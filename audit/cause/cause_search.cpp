@@ -12,7 +12,9 @@
 namespace attest::audit {
 namespace {
 
-constexpr std::size_t tried_with_all = 6;  ///< others first with the hypotheses that explain a case before
+/// So many failing cases are tried with every hypothesis. A later one is tried with the hypotheses that explain a case
+/// before it, and with all if none of them explains it.
+constexpr std::size_t tried_with_all = 6;
 constexpr std::size_t most_failing = 64;   ///< more would cost time and tell little more
 constexpr double large = 0x1p23;           ///< larger problems are tried after all others
 constexpr double share_of_failing = 0.75;  ///< of the time

@@ -21,15 +21,14 @@ double estimated_output(owned_problem const& p, violation const& wrong) {
   problem_draft const& draft = p.draft();
   problem::sizes const& s = p.size();
   std::int64_t const hk = reference::key_head(s, h);
-  double const sigma = sigma_of(p), cap = draft.softcap;
+  double const sigma = sigma_of(p);
   double most = draft.sink ? sink_of(draft, b, h) : -HUGE_VAL, sum = draft.sink ? 1 : 0, output = 0;
   for (std::int64_t j = 0; j < s.m; ++j) {
     if (!sees(p, b, h, i, j)) continue;
     double product = 0;
     for (std::int64_t t = 0; t < s.d; ++t)
       product += load(draft.q, offset_of(draft.q, b, h, i, t)) * load(draft.k, offset_of(draft.k, b, hk, j, t));
-    double const scaled = product * sigma,
-                 score = (cap > 0 ? cap * std::tanh(scaled / cap) : scaled) + bias_of(p, b, h, i, j);
+    double const score = capped(product * sigma, draft.softcap) + bias_of(p, b, h, i, j);
     double const above = std::max(score, most), kept = std::exp(most - above), weight = std::exp(score - above);
     sum = sum * kept + weight, most = above;
     output = output * kept + weight * load(draft.v, offset_of(draft.v, b, hk, j, c));

@@ -16,7 +16,7 @@ ATTEST_MUTANT(heads_from_next, bug_class::head_mapping, "no public report",
 };
 
 ATTEST_MUTANT(bias_of_next_head, bug_class::head_mapping, "no public report",
-              "query head h uses the bias of head h + 1, and the last head that of head 0") {
+              "query head h uses the bias of head h + 1, and the last head the bias of head 0") {
   static F score(place const& at, F product, std::int64_t j) {
     F const s = honest<F>::softcap(at, product * honest<F>::scale(at));
     return at.call.bias ? s + load<F>(*at.call.bias, at.b, (at.h + 1) % at.query_heads(), at.i, j) : s;

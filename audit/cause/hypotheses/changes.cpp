@@ -112,10 +112,6 @@ double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64
   return load(t, static_cast<std::size_t>(at));
 }
 
-bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  return std::visit([&](auto const& p) { return reference::visible(p, b, h, i, j); }, problem.instance());
-}
-
 double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   return problem.draft().bias ? element(*problem.draft().bias, b, h, i, j) : 0;
 }
@@ -131,6 +127,8 @@ double sigma_of(owned_problem const& problem) {
   return problem.draft().scale.value_or(1 / std::sqrt(static_cast<double>(problem.size().d)));
 }
 
+double capped(double score, double softcap) { return softcap > 0 ? softcap * std::tanh(score / softcap) : score; }
+
 bool is_small(owned_problem const& problem) {
   problem::sizes const& s = problem.size();
   double const pairs =
@@ -138,8 +136,7 @@ bool is_small(owned_problem const& problem) {
   return pairs <= 0x1p21 && pairs * static_cast<double>(s.d) <= 0x1p25;
 }
 
-score_table::score_table(owned_problem const& problem)
-    : size_(problem.size()), sigma_(sigma_of(problem)), pairs_(table_of(problem)) {}
+score_table::score_table(owned_problem const& problem) : size_(problem.size()), pairs_(table_of(problem)) {}
 
 std::shared_ptr<score_table::pair_table const> score_table::table_of(owned_problem const& problem) {
   thread_local std::optional<owned_problem> last;  // a copy, so that its address is not another problem's
@@ -169,8 +166,7 @@ score_table::pair_table score_table::computed(owned_problem const& problem) {
         for (std::int64_t j = 0; j < size.m; ++j) {
           double sum = 0;
           for (std::size_t t = 0; t < q.size(); ++t) sum += q[t] * k[static_cast<std::size_t>(j * size.d) + t];
-          double const s = sum * sigma, capped = cap > 0 ? cap * std::tanh(s / cap) : s;
-          pairs.scores.push_back(capped + bias_of(problem, b, h, i, j));
+          pairs.scores.push_back(capped(sum * sigma, cap) + bias_of(problem, b, h, i, j));
           pairs.visible.push_back(sees(problem, b, h, i, j));
         }
       }
@@ -199,13 +195,6 @@ bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const
     if (pairs_->visible[place(b, h, i, j)] != 0 && (*this)(b, h, i, j) != -std::numeric_limits<double>::infinity())
       return false;
   return true;
-}
-
-void show(problem_draft& draft, problem::sizes const& s, pair_question const& shown) {
-  owned_tensor mask = owned_tensor::compact(problem::element_type::u8, {s.b, s.hq, s.n, s.m});
-  fill(mask, [&](auto... at) { return shown(at...) ? 1.0 : 0.0; });
-  draft.mask = std::move(mask);
-  draft.band = {};
 }
 
 void set_bias(problem_draft& draft, problem::sizes const& s, pair_number const& bias) {

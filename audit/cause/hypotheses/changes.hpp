@@ -46,12 +46,21 @@ inline constexpr double finite_masks[]{-1e4, -65504.0, -1e9, -1e30};
 double element(owned_tensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// Is key j visible to query i, by mask and band?
 bool sees(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
+/// The band of entry b, with its alignment.
+problem::band band_of_entry(owned_problem const& problem, std::int64_t b);
+/// The last key that the right edge of the band shows to query i.
+std::int64_t last_key(problem::band const& band, std::int64_t i);
+/// Is key j visible to query i by the mask and another band? The draft's lengths and block mask hide keys as before.
+bool sees_in_band(owned_problem const& problem, problem::band const& band, std::int64_t b, std::int64_t h,
+                  std::int64_t i, std::int64_t j);
 /// The bias, 0 where there is none.
 double bias_of(owned_problem const& problem, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j);
 /// The sink of a head of an entry. Requires a sink.
 double sink_of(problem_draft const& p, std::int64_t b, std::int64_t h);
 /// σ in double.
 double sigma_of(owned_problem const& problem);
+/// A score behind the softcap; 0 is none.
+double capped(double score, double softcap);
 /// Scores, hidden keys included, in double arithmetic: they choose which problem is meant, and are no truth.
 class score_table {
  public:
@@ -67,7 +76,6 @@ class score_table {
   double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
   /// Σ e^(s − m) of the visible keys, where m = largest(b, h, i) is finite.
   double sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const;
-  double sigma() const { return sigma_; }
   /// Has no visible key another score than −∞, and none a NaN?
   bool is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const;
 
@@ -84,7 +92,6 @@ class score_table {
   }
 
   problem::sizes size_;
-  double sigma_;
   std::shared_ptr<pair_table const> pairs_;
 };
 /// Small enough that every score may be looked at.

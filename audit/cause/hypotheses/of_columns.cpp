@@ -39,7 +39,7 @@ struct sampled_element {
     std::vector<double> scores;
     for (seen_key const& key : keys) {
       double const x = key.products.back() - (key.products[last] - key.products[first]);
-      scores.push_back((softcap > 0 ? softcap * std::tanh(x / softcap) : x) + key.bias);
+      scores.push_back(capped(x, softcap) + key.bias);
       most = std::max(most, scores.back());
     }
     for (std::size_t j = 0; j < keys.size(); ++j) {

@@ -5,7 +5,6 @@
 #include <functional>
 #include <optional>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -28,8 +27,7 @@ supposition sees_by(std::function<bool(band const&)> concerned,
     owned_problem const& p = call.problem;
     if (!is_small(p) || (p.draft().band.left < 0 && p.draft().band.right < 0)) return {};
     std::vector<band> bands;
-    for (std::int64_t b = 0; b < p.size().b; ++b)
-      bands.push_back(std::visit([&](auto const& of) { return of.band(b); }, p.instance()));
+    for (std::int64_t b = 0; b < p.size().b; ++b) bands.push_back(band_of_entry(p, b));
     if (std::ranges::none_of(bands, concerned)) return {};
     problem_draft draft = p.draft();
     draft.band = {}, draft.align = 0;
@@ -89,6 +87,11 @@ void add_exchanges(hypothesis_list& to) {
       }));
 }
 
+/// The band on the diagonal of the other sign.
+band mirrored(band const& of) {
+  return {.diagonal = -std::max(of.diagonal, -INT64_MAX), .left = of.left, .right = of.right};
+}
+
 void add_diagonals(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   add("diagonal-from-0", "a diagonal below 0, as of more queries than keys, counts as 0",
@@ -104,11 +107,11 @@ void add_diagonals(hypothesis_list& to) {
   add("diagonal-without-sign", "the diagonal of a band is |m - n|, also where n > m",
       takes_band([](band of) -> std::optional<band> {
         if (of.diagonal >= 0) return {};
-        return band{.diagonal = -std::max(of.diagonal, -INT64_MAX), .left = of.left, .right = of.right};
+        return mirrored(of);
       }));
   add("diagonal-negated", "the diagonal of a band is n - m, not m - n", takes_band([](band of) -> std::optional<band> {
         if (of.diagonal == 0) return {};
-        return band{.diagonal = -std::max(of.diagonal, -INT64_MAX), .left = of.left, .right = of.right};
+        return mirrored(of);
       }));
   add("band-one-to-the-right", "a band lies one key too far to the right",
       takes_band([](band of) { return std::optional(band{saturating_add(of.diagonal, 1), of.left, of.right}); }));
@@ -131,9 +134,7 @@ void add_alignments(hypothesis_list& to) {
               }));
   add("band-reversed", "a causal band shows the keys behind the diagonal, not those before it",
       sees_by([](band const& of) { return of.right >= 0 && of.left < 0; },
-              [](band const& of, std::int64_t i, std::int64_t j) {
-                return j >= saturating_add(saturating_add(i, of.diagonal), of.right);
-              }));
+              [](band const& of, std::int64_t i, std::int64_t j) { return j >= last_key(of, i); }));
 }
 
 /// Tiles of keys that an edge cuts are seen whole. The edge is the one of the query, or of the first or last query of
@@ -147,8 +148,7 @@ void add_whole_tiles(hypothesis_list& to) {
     add(fmt::format("diagonal-tile-of-{}-unmasked", tile),
         fmt::format("the tile of {} keys with the right edge of a band is seen whole", tile),
         sees_by(has_right, [=](band const& of, std::int64_t i, std::int64_t j) {
-          return inside({of.diagonal, of.left, -1}, i, j) &&
-                 below(j) <= saturating_add(saturating_add(i, of.diagonal), of.right);
+          return inside({of.diagonal, of.left, -1}, i, j) && below(j) <= last_key(of, i);
         }));
     add(fmt::format("band-of-last-query-of-{}", tile),
         fmt::format("each query sees as far to the right as the last of its tile of {}", tile),
@@ -178,12 +178,6 @@ void add_hypotheses_of_edges(hypothesis_list& to) {
   add_diagonals(to);
   add_alignments(to);
   add_whole_tiles(to);
-  adds_problems_to(to)("mask-ignored-with-band", "the mask is ignored where there is a band",
-                       solves(
-                           [](owned_problem const& p) {
-                             return p.draft().mask && (p.draft().band.left >= 0 || p.draft().band.right >= 0);
-                           },
-                           [](problem_draft& p) { p.mask.reset(); }));
 }
 
 }  // namespace attest::audit

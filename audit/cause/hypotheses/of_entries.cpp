@@ -42,14 +42,8 @@ void set_lengths(problem_draft& p, std::vector<std::int64_t> const& lengths) {
 
 /// Bands stay where the right lengths put them.
 void keep_bands(owned_problem const& right, problem_draft& p) {
-  auto const& mask = right.draft().mask;
-  std::visit(
-      [&](auto const& of) {
-        show(p, right.size(), [&](auto b, auto h, auto i, auto j) {
-          return reference::inside(of.band(b), i, j) && (!mask || element(*mask, b, h, i, j) != 0);
-        });
-      },
-      right.instance());
+  show(p, right.size(),
+       [&](auto b, auto h, auto i, auto j) { return sees_in_band(right, band_of_entry(right, b), b, h, i, j); });
   p.align = 0;
 }
 

@@ -24,7 +24,7 @@ struct query {
   std::int64_t b, h, i;
 };
 /// The reference of a row.
-using reference_of = std::function<double(score_table const&, problem::sizes const&, query const&)>;
+using reference_of = std::function<double(score_table const&, owned_problem const&, query const&)>;
 
 enum class row_kind : std::uint8_t {
   right,
@@ -57,7 +57,7 @@ supposition stands_beside(reference_of reference) {
     for (std::size_t row = 0; row < kinds.size(); ++row) {
       auto const at = static_cast<std::int64_t>(row);
       query const of{at / s.n / s.hq, at / s.n % s.hq, at % s.n};
-      double const most = score.largest(of.b, of.h, of.i), beside = reference(score, s, of);
+      double const most = score.largest(of.b, of.h, of.i), beside = reference(score, p, of);
       if (!std::isfinite(most) && !score.is_empty(of.b, of.h, of.i)) continue;
       if (most == beside) continue;
       kinds[row] = std::isfinite(beside) ? kind_of(most - beside, wide) : row_kind::open;
@@ -83,25 +83,27 @@ supposition stands_beside(reference_of reference) {
   };
 }
 
-/// The largest score of the queries [first, last) of the row's head.
-double largest_of(score_table const& score, query const& of, std::int64_t first, std::int64_t last) {
+/// The largest score of the queries first, first + step, … before `last` of the row's head.
+double largest_of(score_table const& score, query const& of, std::int64_t first, std::int64_t last,
+                  std::int64_t step = 1) {
   double most = -boundless;
-  for (std::int64_t i = first; i < last; ++i) most = std::max(most, score.largest(of.b, of.h, i));
+  for (std::int64_t i = first; i < last; i += step) most = std::max(most, score.largest(of.b, of.h, i));
   return most;
 }
 
-/// The least score of the visible keys.
-double least_of(score_table const& score, problem::sizes const& s, query const& of) {
+/// The largest score if σ ≥ 0, else the least: a softcap keeps the order, and a bias is taken to be small.
+double scaled_maximum(score_table const& score, owned_problem const& p, query const& of) {
+  if (sigma_of(p) >= 0) return score.largest(of.b, of.h, of.i);
   double least = boundless;
-  for (std::int64_t j = 0; j < s.m; ++j)
+  for (std::int64_t j = 0; j < p.size().m; ++j)
     if (score.visible(of.b, of.h, of.i, j)) least = std::min(least, score(of.b, of.h, of.i, j));
   return least;
 }
 
 /// The largest score of all keys, hidden ones too.
-double largest_of_all(score_table const& score, problem::sizes const& s, query const& of) {
+double largest_of_all(score_table const& score, owned_problem const& p, query const& of) {
   double most = -boundless;
-  for (std::int64_t j = 0; j < s.m; ++j) most = std::max(most, score(of.b, of.h, of.i, j));
+  for (std::int64_t j = 0; j < p.size().m; ++j) most = std::max(most, score(of.b, of.h, of.i, j));
   return most;
 }
 
@@ -116,18 +118,14 @@ void add_hypotheses_of_maxima(hypothesis_list& to) {
           return std::max(first, score.largest(of.b, of.h, of.i));
         }));
   add("maximum-before-scale", "the maximum is taken before the scale, which makes a minimum of it where it is negative",
-      stands_beside([](score_table const& score, problem::sizes const& s, query const& of) {
-        return score.sigma() < 0 ? least_of(score, s, of) : score.largest(of.b, of.h, of.i);
-      }));
+      stands_beside(scaled_maximum));
   add("no-maximum", "exp is taken of the scores, from which no maximum was subtracted",
       stands_beside([](auto const&, auto const&, auto const&) { return 0.0; }));
   for (std::int64_t const tile : {16, 32, 64, 128})
     add(fmt::format("maximum-of-{}-queries-before", tile),
-        fmt::format("the maximum of a row begins with that of the query {} before, and is not reset", tile),
+        fmt::format("the maximum of a row begins with the maximum of the query {} before it, and is not reset", tile),
         stands_beside([=](score_table const& score, auto const&, query const& of) {
-          double most = -boundless;
-          for (std::int64_t i = of.i; i >= 0; i -= tile) most = std::max(most, score.largest(of.b, of.h, i));
-          return most;
+          return largest_of(score, of, of.i % tile, of.i + 1, tile);
         }));
   add("maximum-with-hidden-keys", "the maximum of a row is taken over hidden keys, too", stands_beside(largest_of_all));
   for (std::int64_t const tile : {1, 2, 4, 8, 16, 32, 64, 128}) {
@@ -138,19 +136,19 @@ void add_hypotheses_of_maxima(hypothesis_list& to) {
         }));
     add(fmt::format("maximum-of-last-tile-of-{}", tile),
         fmt::format("the maximum of a row is the maximum of its last tile of {} keys", tile),
-        stands_beside([=](score_table const& score, problem::sizes const& s, query const& of) {
-          return score.largest(of.b, of.h, of.i, (s.m - 1) / tile * tile, s.m);
+        stands_beside([=](score_table const& score, owned_problem const& p, query const& of) {
+          return score.largest(of.b, of.h, of.i, (p.size().m - 1) / tile * tile, p.size().m);
         }));
   }
   for (std::int64_t const tile : {2, 4, 8, 16, 32, 64, 128})
     add(fmt::format("maximum-of-{}-queries", tile),
-        fmt::format("the maximum is that of a tile of {} queries, not of a row", tile),
-        stands_beside([=](score_table const& score, problem::sizes const& s, query const& of) {
-          return largest_of(score, of, of.i / tile * tile, std::min(of.i / tile * tile + tile, s.n));
+        fmt::format("a row uses the maximum of its tile of {} queries", tile),
+        stands_beside([=](score_table const& score, owned_problem const& p, query const& of) {
+          return largest_of(score, of, of.i / tile * tile, std::min(of.i / tile * tile + tile, p.size().n));
         }));
-  add("maximum-of-all-queries", "the maximum is that of all queries of a head, not of a row",
-      stands_beside([](score_table const& score, problem::sizes const& s, query const& of) {
-        return largest_of(score, of, 0, s.n);
+  add("maximum-of-all-queries", "a row uses the maximum of all queries of its head",
+      stands_beside([](score_table const& score, owned_problem const& p, query const& of) {
+        return largest_of(score, of, 0, p.size().n);
       }));
   add("maximum-of-first-query", "every row uses the maximum of query 0",
       stands_beside(

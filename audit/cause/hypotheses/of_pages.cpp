@@ -46,6 +46,14 @@ class pages {
   owned_tensor const& table_;
 };
 
+/// Key j of entry b is read at this row of K and V as they were given.
+void take_row(problem_draft& draft, std::int64_t b, std::int64_t j, problem_draft const& given, pool_row from) {
+  for (auto const& [to, rows] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}})
+    for (std::int64_t h = 0; h < rows->layout.shape[1]; ++h)
+      for (std::int64_t c = 0; c < rows->layout.shape[3]; ++c)
+        store(*to, offset_of(*to, b, h, j, c), load(*rows, offset_of(*rows, from.page, h, from.row, c)));
+}
+
 /// Key j of entry b is read where `where` says. Nothing where that is outside of the pool, or where it is right.
 supposition reads_pages(pool_row (*where)(pages const& in, std::int64_t b, std::int64_t j)) {
   return [=](answered_call const& call, answered_call const*) -> calls {
@@ -61,10 +69,7 @@ supposition reads_pages(pool_row (*where)(pages const& in, std::int64_t b, std::
         auto const [right_page, right_row] = in.of(b, j);
         if (page == right_page && row == right_row) continue;
         moved = true;
-        for (auto const& [to, from] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}})
-          for (std::int64_t h = 0; h < from->layout.shape[1]; ++h)
-            for (std::int64_t c = 0; c < from->layout.shape[3]; ++c)
-              store(*to, offset_of(*to, b, h, j, c), load(*from, offset_of(*from, page, h, row, c)));
+        take_row(draft, b, j, given, {page, row});
       }
     return moved ? with_problem(call, std::move(draft)) : calls();
   };
@@ -89,11 +94,7 @@ supposition reads_packed(row_of_entry from, row_of_entry counts) {
       std::int64_t const first = std::min(from(entries, b), entries.keys.total - keys);
       moved |= keys > 0 && (first != entries.keys.offsets[b] || keys != entries.keys.used(b));
       lengths.as<std::int32_t>()[b] = static_cast<std::int32_t>(keys);
-      for (std::int64_t j = 0; j < keys; ++j)
-        for (auto const& [to, rows] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}})
-          for (std::int64_t h = 0; h < s.hk; ++h)
-            for (std::int64_t c = 0; c < rows->layout.shape[3]; ++c)
-              store(*to, offset_of(*to, b, h, j, c), load(*rows, offset_of(*rows, 0, h, first + j, c)));
+      for (std::int64_t j = 0; j < keys; ++j) take_row(draft, b, j, given, {0, first + j});
     }
     draft.k_lengths = std::move(lengths);
     return moved ? with_problem(call, std::move(draft)) : calls();
@@ -173,7 +174,7 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
           [](pages const& in, auto b, auto j) { return pool_row{in.compact_page(b, j / in.size()), j % in.size()}; }));
   add("page-table-of-first-entry", "every entry reads the pages of entry 0",
       reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
-  add("page-after", "a page is that of the next place of the block table",
+  add("page-after", "a page is read at the next place of the block table",
       reads_pages([](pages const& in, auto b, auto j) {
         std::int64_t const last = (in.keys(b) - 1) / in.size();
         return pool_row{in.page(b, std::min(j / in.size() + 1, last)), j % in.size()};

@@ -5,7 +5,6 @@
 #include <functional>
 #include <tuple>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,11 +22,6 @@ struct tile_sizes {
   std::int64_t queries, keys;
 };
 std::int64_t first_of(std::int64_t i, std::int64_t tile) { return i / tile * tile; }
-
-/// The band of an entry, with its alignment.
-problem::band band_of_entry(owned_problem const& p, std::int64_t b) {
-  return std::visit([&](auto const& of) { return of.band(b); }, p.instance());
-}
 
 /// Key j is visible to query i as `seen` says, in place of mask and band. Returns nothing if that changes nothing.
 using tile_sight =
@@ -81,14 +75,11 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
   auto const add = adds_problems_to(to);
   auto const has_right = [](owned_problem const& p) { return p.draft().band.right >= 0; };
   auto const has_left = [](owned_problem const& p) { return p.draft().band.left >= 0; };
-  auto const last_of = [](problem::band const& of, std::int64_t i) {
-    return reference::saturating_add(reference::saturating_add(i, of.diagonal), of.right);
-  };
   add(fmt::format("loop-of-first-query-of-{}-by-{}", tile.queries, tile.keys),
       fmt::format("tiles of {} queries end with the tile of {} keys that the right edge of their first query reaches",
                   tile.queries, tile.keys),
       sees_in_tiles(has_right, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
-        std::int64_t const last = last_of(band_of_entry(p, b), first_of(i, tile.queries));
+        std::int64_t const last = last_key(band_of_entry(p, b), first_of(i, tile.queries));
         return sees(p, b, h, i, j) && first_of(j, tile.keys) <= last;
       }));
   add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}", tile.queries, tile.keys),
@@ -98,11 +89,10 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
       sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
         problem::band of = band_of_entry(p, b);
         bool const cut =
-            of.right >= 0 && first_of(j, tile.keys) + tile.keys - 1 > last_of(of, first_of(i, tile.queries));
+            of.right >= 0 && first_of(j, tile.keys) + tile.keys - 1 > last_key(of, first_of(i, tile.queries));
         if (cut) return sees(p, b, h, i, j);
         of.left = -1;
-        auto const& mask = p.draft().mask;
-        return reference::inside(of, i, j) && (!mask || element(*mask, b, h, i, j) != 0) && j < p.size().m;
+        return sees_in_band(p, of, b, h, i, j);
       }));
 }
 
@@ -148,10 +138,10 @@ void add_hypotheses_of_query_tiles(hypothesis_list& to) {
          [](auto i, auto h, auto group, auto n) { return h % group * n + i; }}})
     add(name, fmt::format("a band takes row {} of a group of g heads for the place of query i", words),
         sees_in_tiles(is_grouped, [at = row](owned_problem const& p, auto b, auto h, auto i, auto j) {
-          auto const& mask = p.draft().mask;
-          std::int64_t const group = p.size().hq / p.size().hk;
-          return reference::inside(band_of_entry(p, b), at(i, h, group, p.size().n), j) &&
-                 (!mask || element(*mask, b, h, i, j) != 0);
+          problem::sizes const& s = p.size();
+          problem::band of = band_of_entry(p, b);
+          of.diagonal = reference::saturating_add(of.diagonal, at(i, h, s.hq / s.hk, s.n) - i);
+          return sees_in_band(p, of, b, h, i, j);
         }));
 }
 

@@ -31,7 +31,7 @@ void map_sink(problem_draft& p, number_change const& f) {
 }
 
 void cap_sinks(problem_draft& p) {
-  map_sink(p, [](problem_draft const& of, auto, auto, double t) { return of.softcap * std::tanh(t / of.softcap); });
+  map_sink(p, [](problem_draft const& of, auto, auto, double t) { return capped(t, of.softcap); });
 }
 
 /// The sink as a key with the value 0 behind the last one.

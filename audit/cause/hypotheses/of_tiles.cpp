@@ -16,11 +16,6 @@ using calls = std::vector<answered_call>;
 
 std::int64_t padding(std::int64_t m, std::int64_t tile) { return (tile - m % tile) % tile; }
 bool has_right_edge(owned_problem const& p) { return p.draft().band.right >= 0; }
-/// The last key that the right edge of a band shows to query i.
-std::int64_t last_key(owned_problem const& p, std::int64_t i) {
-  problem::band const& band = p.draft().band;
-  return reference::saturating_add(reference::saturating_add(i, band.diagonal), band.right);
-}
 
 /// Of the visible keys, the kernel reads the ones that `read` names.
 calls reads_fewer(answered_call const& call, pair_question const& read) {
@@ -115,22 +110,26 @@ supposition forgets_before_empty(std::int64_t tile) {
   };
 }
 
-/// l is the sum of the last tile with a visible key alone, and O is the sum of all tiles.
-supposition divides_by_last(std::int64_t tile) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
+/// l is this share of the sum of a row, and O is the whole sum. `sum` adds the weights of the visible keys
+/// [first, last) of a row, e^(s − m).
+using sum_of_keys = std::function<double(std::int64_t first, std::int64_t last)>;
+using share_of_row = std::function<double(score_table const&, problem::sizes const&, std::int64_t b, std::int64_t h,
+                                          std::int64_t i, sum_of_keys const& sum)>;
+supposition divides_by_share(std::int64_t least, share_of_row part) {
+  return [=, part = std::move(part)](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
-    problem::sizes const& s = p.size();
-    if (!is_small(p) || s.m <= tile || !call.outputs.o) return {};
+    if (!is_small(p) || p.size().m <= least || !call.outputs.o) return {};
     score_table const score(p);
     auto const share = [&](auto b, auto h, auto i) {
       double const most = score.largest(b, h, i);
       if (!std::isfinite(most)) return 1.0;
-      std::int64_t first = (s.m - 1) / tile * tile;
-      while (first > 0 && !std::isfinite(score.largest(b, h, i, first, first + tile))) first -= tile;
-      double last = 0;
-      for (std::int64_t j = first; j < std::min(first + tile, s.m); ++j)
-        if (score.visible(b, h, i, j)) last += std::exp(score(b, h, i, j) - most);
-      return last / score.sum_of_weights(b, h, i);
+      auto const sum = [&](std::int64_t first, std::int64_t last) {
+        double some = 0;
+        for (std::int64_t j = first; j < std::min(last, p.size().m); ++j)
+          if (score.visible(b, h, i, j)) some += std::exp(score(b, h, i, j) - most);
+        return some;
+      };
+      return part(score, p.size(), b, h, i, sum) / score.sum_of_weights(b, h, i);
     };
     auto const beside =
         with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
@@ -141,27 +140,22 @@ supposition divides_by_last(std::int64_t tile) {
   };
 }
 
-/// l is the sum of the keys in the first half of each tile, and O is the sum of all.
+/// l is the sum of the last tile with a visible key.
+supposition divides_by_last(std::int64_t tile) {
+  return divides_by_share(tile, [=](score_table const& score, auto const& s, auto b, auto h, auto i, auto const& sum) {
+    std::int64_t first = (s.m - 1) / tile * tile;
+    while (first > 0 && !std::isfinite(score.largest(b, h, i, first, first + tile))) first -= tile;
+    return sum(first, first + tile);
+  });
+}
+
+/// l is the sum of the keys in the first half of each tile.
 supposition divides_by_halves(std::int64_t tile) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    if (!is_small(p) || 2 * p.size().m <= tile || !call.outputs.o) return {};
-    score_table const score(p);
-    auto const share = [&](auto b, auto h, auto i) {
-      double const most = score.largest(b, h, i);
-      if (!std::isfinite(most)) return 1.0;
-      double some = 0;
-      for (std::int64_t j = 0; j < p.size().m; ++j)
-        if (2 * (j % tile) < tile && score.visible(b, h, i, j)) some += std::exp(score(b, h, i, j) - most);
-      return some / score.sum_of_weights(b, h, i);
-    };
-    auto const beside =
-        with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
-    answered_call supposed = beside ? *beside : with_model(call);
-    supposed.outputs.weights.reset();
-    scale_rows_of_o(supposed, share);
-    return {supposed};
-  };
+  return divides_by_share(tile / 2, [=](auto const&, auto const& s, auto, auto, auto, auto const& sum) {
+    double halves = 0;
+    for (std::int64_t first = 0; first < s.m; first += tile) halves += sum(first, first + (tile + 1) / 2);
+    return halves;
+  });
 }
 
 /// The sink is counted once in each tile of the keys.
@@ -229,16 +223,16 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
         of_tile("the last tile of {} keys is moved back to end with the last key: keys before it count twice"),
         counts_again([=](std::int64_t m) { return m % tile == 0 ? m : m - tile; }, tail));
     add(of_tile("diagonal-tile-of-{}-unread"), of_tile("the tile of {} keys with the diagonal is not read"),
-        ends_loop([=](owned_problem const& p, std::int64_t i) { return last_key(p, i) / tile * tile; }));
+        ends_loop([=](owned_problem const& p, std::int64_t i) { return last_key(p.draft().band, i) / tile * tile; }));
     add(of_tile("later-diagonal-tiles-of-{}-unread"),
         of_tile("the tile of {} keys with the diagonal is not read, except the first"),
         ends_loop([=](owned_problem const& p, std::int64_t i) {
-          std::int64_t const end = last_key(p, i) / tile * tile;
+          std::int64_t const end = last_key(p.draft().band, i) / tile * tile;
           return end > 0 ? end : tile;
         }));
     add(of_tile("whole-tiles-of-{}-before-diagonal"), of_tile("tiles of {} keys that the diagonal cuts are not read"),
         ends_loop([=](owned_problem const& p, std::int64_t i) {
-          return reference::saturating_add(last_key(p, i), 1) / tile * tile;
+          return reference::saturating_add(last_key(p.draft().band, i), 1) / tile * tile;
         }));
     add(of_tile("causal-loop-of-{}-top-left"),
         of_tile("the loop over tiles of {} keys ends with the query's own tile, whatever the diagonal"),

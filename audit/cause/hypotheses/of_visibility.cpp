@@ -130,6 +130,9 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   add("band-ignored-with-mask", "the band is ignored where there is a mask",
       solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
              [](problem_draft& p) { p.band = {}; }));
+  add("mask-ignored-with-band", "the mask is ignored where there is a band",
+      solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
+             [](problem_draft& p) { p.mask.reset(); }));
   add("band-ignored", "the band is ignored", solves(is_banded, [](problem_draft& p) { p.band = {}; }),
       plain_mistake{"the answer without the band", bug_class::causal_alignment});
   add("band-of-first-query", "every query sees the keys of query 0",
