@@ -31,7 +31,7 @@ if(TARGET attest_runner)
   install(TARGETS attest_runner DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest)
 endif()
 if(TARGET attest_zoo)
-  install(TARGETS attest_zoo attest_vectors attest_answers attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
+  install(TARGETS attest_zoo attest_vectors attest_answers ${ATTEST_RESTRICTED_KERNELS}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/attest)
 endif()
 # Recorded inputs that `attest audit` uses by default (the check real-data).
@@ -61,9 +61,7 @@ install(FILES docs/contract.schema.json docs/report.schema.json docs/vectors.sch
 # What `cmake --install` needs, for the tests that install.
 add_custom_target(attest_installed)
 foreach(target IN ITEMS attest attest_runner attest_serve attest_zoo attest_vectors attest_answers attest_kernel
-        attest_kernel_avx512
-    attest_kernel_avx2 attest_kernel_scalar attest_compiled attest_machine attest_gradient attest_fast
-    attest_descriptions)
+        ${ATTEST_RESTRICTED_KERNELS} attest_compiled attest_machine attest_gradient attest_fast attest_descriptions)
   if(TARGET ${target})
     add_dependencies(attest_installed ${target})
   endif()

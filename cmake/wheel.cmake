@@ -12,15 +12,13 @@
 set(wheel_bin bin)
 set(wheel_lib ${CMAKE_INSTALL_LIBDIR})
 set(wheel_modules ${CMAKE_INSTALL_LIBDIR}/attest)
-set(wheel_targets attest attest_runner attest_kernel attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar
-    attest_zoo
-  attest_vectors attest_answers)
+set(wheel_loaded ${ATTEST_RESTRICTED_KERNELS} attest_zoo attest_vectors attest_answers)
+set(wheel_targets attest attest_runner attest_kernel ${wheel_loaded})
 
 install(TARGETS attest RUNTIME DESTINATION ${wheel_bin} COMPONENT wheel)
 install(TARGETS attest_runner RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/attest COMPONENT wheel)
 install(TARGETS attest_kernel LIBRARY DESTINATION ${wheel_lib} COMPONENT wheel)
-install(TARGETS attest_kernel_avx512 attest_kernel_avx2 attest_kernel_scalar attest_zoo attest_vectors
-  attest_answers LIBRARY DESTINATION ${wheel_modules} COMPONENT wheel)
+install(TARGETS ${wheel_loaded} LIBRARY DESTINATION ${wheel_modules} COMPONENT wheel)
 if(TARGET attest_serve)
   list(APPEND wheel_targets attest_serve)
   target_link_options(attest_serve PRIVATE LINKER:--as-needed)

@@ -7,8 +7,10 @@
 namespace attest::audit {
 namespace {
 
-/// Highway's target for plain code is EMU128, or SCALAR if the compiler has no vector extensions.
-constexpr builtin_set known[]{{"avx512", "AVX3"}, {"avx2", "AVX2"}, {"scalar", "EMU128"}, {"scalar", "SCALAR"}};
+/// Words that cmake/builtin_sets.cmake has for some processor. Highway's target for plain code is EMU128, or SCALAR if
+/// the compiler has no vector extensions.
+constexpr builtin_set known[]{
+    {"avx512", "AVX3"}, {"avx2", "AVX2"}, {"neon", "NEON"}, {"scalar", "EMU128"}, {"scalar", "SCALAR"}};
 
 }  // namespace
 

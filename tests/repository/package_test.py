@@ -16,8 +16,8 @@ LARGEST = 25_000_000
 # What every Linux has that manylinux is about: https://peps.python.org/pep-0600
 EVERYWHERE = re.compile(r"(libc|libm|libdl|librt|libpthread|libgcc_s|libstdc\+\+|ld-linux-[\w-]+)\.so\.\d+$")
 MACHINES = {"x86_64": 62, "aarch64": 183}  # e_machine of ELF files
+VECTORS = {"x86_64": {"avx512", "avx2"}, "aarch64": {"neon"}}
 HELD = ["bin/attest", "libexec/attest/attest-runner", "lib/libattest_kernel.so",
-        "lib/attest/libattest_kernel_avx512.so", "lib/attest/libattest_kernel_avx2.so",
         "lib/attest/libattest_kernel_scalar.so", "lib/attest/libattest_zoo.so", "lib/attest/libattest_vectors.so",
         "lib/attest/libattest_answers.so", "share/attest/minilm_attention.safetensors",
         "share/attest/report.schema.json", "share/attest/contracts/flash-attention-2-bf16.json",
@@ -71,6 +71,8 @@ def check(wheel: Path, work: Path) -> None:
     missing = [name for name in HELD if not (native / name).is_file()]
     assert not missing, f"the wheel lacks {missing}"
     libraries = {path.name for path in native.rglob("*.so*")}
+    sets = {name[17:-3] for name in libraries if name.startswith("libattest_kernel_")} - {"scalar"}
+    assert sets == VECTORS.get(named[1], sets), f"the built-in kernel for {sorted(sets)}"
     for path in native.rglob("*"):
         if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
             machine = int.from_bytes(path.read_bytes()[18:20], "little")
