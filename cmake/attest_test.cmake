@@ -61,18 +61,19 @@ function(attest_write_registered)
   file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/tests/registered.txt CONTENT "${registered}" @ONLY)
 endfunction()
 
-# attest_test(subject LABELS unit property … [COMPUTES] [SLOW] [CASES n] [NEEDS need…] [LIBRARIES …] [DEFINITIONS …]).
-# Builds <subject>_test.cpp of the calling folder into one program and adds one CTest test for each label:
-# "subject.label" runs the test cases tagged [label]. Where the folder sets ATTEST_TEST_PREFIX, it precedes the subject:
-# fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests; SLOW makes `slow`
-# another, for what costs more than ten processor seconds, with its compilation, and concerns the inside of one library.
-# (The test discovery of Catch2 2.13 does not support labels.)
+# attest_test(subject LABELS unit property … [COMPUTES] [SLOW] [ALONE] [CASES n] [NEEDS need…] [LIBRARIES …]
+#             [DEFINITIONS …] [AFTER target…]).
+# Compiles <subject>_test.cpp of the calling folder and adds one CTest test for each label: "subject.label" runs the test
+# cases tagged [label], once the targets AFTER are built. Where the folder sets ATTEST_TEST_PREFIX, it precedes the
+# subject: fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests; SLOW
+# makes `slow` another, for what costs more than ten processor seconds, with its compilation, and concerns the inside of
+# one library. (The test discovery of Catch2 2.13 does not support labels.)
 # A property is tested with CASES generated problems, by default ATTEST_PROPERTY_CASES. The seed is fixed, so that a
 # failure is reproducible and caused by the change under test. RC_PARAMS in the environment overrides this:
 # RC_PARAMS="seed=7".
 function(attest_test subject)
-  cmake_parse_arguments(ARG "COMPUTES;SLOW" "CASES" "LABELS;NEEDS;LIBRARIES;DEFINITIONS" ${ARGN})
-  set(source ${subject}_test.cpp)
+  cmake_parse_arguments(ARG "COMPUTES;SLOW;ALONE" "CASES" "LABELS;NEEDS;LIBRARIES;DEFINITIONS;AFTER" ${ARGN})
+  set(source ${subject}_test)
   set(subject ${ATTEST_TEST_PREFIX}${subject})
   set(built ON)
   foreach(need IN LISTS ARG_NEEDS)
@@ -80,15 +81,18 @@ function(attest_test subject)
       set(built OFF)
     endif()
   endforeach()
+  attest_test_program(program)
   if(built)
-    add_executable(${subject}_test ${source})
-    # One folder for all of them, from which ../share/attest is the real data (audit/support/locate.hpp).
-    set_target_properties(${subject}_test PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
-    target_link_libraries(${subject}_test PRIVATE attest_flags attest_catch rapidcheck ${ARG_LIBRARIES})
-    target_compile_definitions(${subject}_test PRIVATE ${ARG_DEFINITIONS})
-    if(NOT ARG_COMPUTES)
-      attest_with_test_headers(${subject}_test)
+    target_sources(${program} PRIVATE ${source}.cpp)
+    target_link_libraries(${program} PRIVATE ${ARG_LIBRARIES})
+    target_compile_definitions(${program} PRIVATE ${ARG_DEFINITIONS})
+    if(ARG_AFTER)
+      add_dependencies(${program} ${ARG_AFTER})
     endif()
+  endif()
+  set(chosen "")
+  if(NOT program STREQUAL "${subject}_test")
+    set(chosen "[#${source}]")  # Catch2's tag for the name of a source
   endif()
   set(also "")
   if("differential" IN_LIST ARG_LABELS)
@@ -100,7 +104,7 @@ function(attest_test subject)
   endif()
   foreach(label IN LISTS ARG_LABELS)
     attest_add_test(${subject}.${label} LABELS ${label} ${also} TIMEOUT 3600 NEEDS ${ARG_NEEDS}
-      COMMAND ${subject}_test "[${label}]" -w NoTests)
+      COMMAND ${program} "-#" "${chosen}[${label}]" -w NoTests)
     if(label MATCHES "^(property|slow)$")
       set(cases ${ATTEST_PROPERTY_CASES})
       if(DEFINED ARG_CASES)
@@ -115,6 +119,36 @@ function(attest_test subject)
   endforeach()
 endfunction()
 
+# attest_test_program(variable): the program of the calling attest_test, made where it is not there yet. It is the
+# subject's own, <subject>_test, except where a folder sets ATTEST_TESTS_TOGETHER and sources are compiled together: there
+# <folder>_properties has the subjects with properties, and <folder>_tests the others. Each source has a namespace of its
+# own for that.
+function(attest_test_program variable)
+  set(program ${subject}_test)
+  set(together OFF)
+  if(ATTEST_TESTS_TOGETHER AND ATTEST_UNITY AND NOT ATTEST_SANITIZE AND NOT ARG_COMPUTES AND NOT ARG_SLOW AND
+     NOT ARG_ALONE AND NOT ARG_NEEDS)
+    set(together ON)
+    cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME folder)
+    set(program ${folder}_tests)
+    if("property" IN_LIST ARG_LABELS)
+      set(program ${folder}_properties)
+    endif()
+  endif()
+  set(${variable} ${program} PARENT_SCOPE)
+  if(TARGET ${program} OR NOT built)
+    return()
+  endif()
+  add_executable(${program})
+  # One folder for all of them, from which ../share/attest is the real data (audit/support/locate.hpp).
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests
+    UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE 6)
+  target_link_libraries(${program} PRIVATE attest_flags attest_catch rapidcheck)
+  if(NOT ARG_COMPUTES)
+    attest_with_test_headers(${program})
+  endif()
+endfunction()
+
 # The precompiled headers of the folder (ATTEST_TEST_HEADERS: plain, oracle or audit), and their optimisation: tests of
 # audit/ leave computing to its rooms, the others also compute in headers.
 function(attest_with_test_headers target)
@@ -124,6 +158,7 @@ function(attest_with_test_headers target)
   endif()
   if(headers STREQUAL "audit")
     attest_not_optimised(${target})
+    target_link_libraries(${target} PRIVATE ${ATTEST_FMT})
   else()
     attest_optimise_less(${target})
   endif()

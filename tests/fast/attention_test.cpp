@@ -6,7 +6,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/support/judged_answer.hpp"
 
-using namespace attest;
+namespace attest::tests::attention_test {
 using tests::answer_to;
 using tests::owned;
 using tests::written;
@@ -210,3 +210,5 @@ TEST_CASE("what is wrong is said, and no output is touched", "[unit]") {
   CHECK(call(1));  // LSE and weights are optional
   CHECK(o == problem.v.at(0, 0, 0, 0));
 }
+
+}  // namespace attest::tests::attention_test

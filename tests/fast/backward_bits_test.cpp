@@ -6,9 +6,7 @@
 #include "tests/fast/gradient_bits.hpp"
 #include "tests/fast/gradient_reference.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::backward_bits_test {
 namespace {
 
 template <class X>
@@ -195,3 +193,5 @@ TEMPLATE_TEST_CASE("nothing at an invisible pair reaches a gradient", "[property
     }
   });
 }
+
+}  // namespace attest::tests::backward_bits_test

@@ -7,7 +7,7 @@
 #include "tests/fast/gradient_case.hpp"
 #include "tests/reference/gradient/asked.hpp"
 
-using namespace attest;
+namespace attest::tests::backward_bound_test {
 using reference::gradient_mode;
 using tests::owned;
 
@@ -76,3 +76,5 @@ TEST_CASE("f32 gradients are certified under the kernel's own claim", "[property
 TEST_CASE("f64 gradients are certified under the kernel's own claim", "[property]") { judge<double>(22, 500); }
 TEST_CASE("bf16 gradients are certified under the kernel's own claim", "[property]") { judge<problem::bf16>(23, 700); }
 TEST_CASE("f16 gradients are certified under the kernel's own claim", "[property]") { judge<problem::f16>(24, 700); }
+
+}  // namespace attest::tests::backward_bound_test

@@ -4,9 +4,7 @@
 #include "tests/fast/gradient_bits.hpp"
 #include "tests/fast/gradient_reference.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::backward_special_test {
 namespace {
 
 template <class T>
@@ -155,3 +153,5 @@ TEST_CASE("a backward call that cannot be answered says why", "[unit]") {
   // The memory of the backward pass alone: S and dS of a block of rows, at least.
   CHECK(fast::release_memory() >= 2 * 128 * 128 * std::int64_t{sizeof(float)});
 }
+
+}  // namespace attest::tests::backward_special_test

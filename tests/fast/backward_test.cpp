@@ -3,7 +3,7 @@
 
 #include "tests/fast/gradient_reference.hpp"
 
-using namespace attest;
+namespace attest::tests::backward_test {
 using tests::bounded;
 using tests::owned;
 using tests::real;
@@ -228,3 +228,5 @@ TEMPLATE_TEST_CASE("gradients of any features together", "[property]", float, do
     RC_ASSERT(ratio <= 1);
   });
 }
+
+}  // namespace attest::tests::backward_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/property.hpp"
 
-using namespace attest;
+namespace attest::tests::band_test {
 using fast::interval;
 using problem::band;
 
@@ -107,3 +107,5 @@ TEST_CASE("a strip whose queries see no key has an empty view", "[unit]") {
   STATIC_REQUIRE(fast::view_of(blind, 2).any.empty());
   STATIC_REQUIRE(fast::view_of(blind, 2).all.empty());
 }
+
+}  // namespace attest::tests::band_test

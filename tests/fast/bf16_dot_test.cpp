@@ -8,9 +8,7 @@
 #include "tests/fast/bf16_numbers.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::bf16_dot_test {
 namespace {
 
 /// The operations; null, and said so, where there is nothing to test.
@@ -138,3 +136,5 @@ TEST_CASE("sums of values are chains of multiply-adds, packed, in place and of v
       }
   }
 }
+
+}  // namespace attest::tests::bf16_dot_test

@@ -11,8 +11,8 @@
 #include "tests/support/bf16_arithmetics.hpp"
 #include "tests/support/bound_check.hpp"
 #include "tests/support/property.hpp"
-using namespace attest;
-using namespace attest::tests;
+
+namespace attest::tests::bf16_products_test {
 using fast::bf16_arithmetic;
 
 namespace {
@@ -181,3 +181,5 @@ TEST_CASE("products of bf16 are refused for other types", "[unit]") {
     CHECK(o == -7);
   }
 }
+
+}  // namespace attest::tests::bf16_products_test

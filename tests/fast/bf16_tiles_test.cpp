@@ -13,9 +13,7 @@
 #include "tests/fast/bf16_numbers.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::bf16_tiles_test {
 namespace {
 
 constexpr std::int64_t stride = fast::score_stride<float>, panel = fast::bf16_pair_operations::panel,
@@ -205,3 +203,5 @@ TEST_CASE("weights of tiles are rounded to nearest, and subnormal ones become 0"
     check_narrowing(*by);
   }
 }
+
+}  // namespace attest::tests::bf16_tiles_test

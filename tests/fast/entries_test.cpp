@@ -6,7 +6,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/support/guarded_bytes.hpp"
 
-using namespace attest;
+namespace attest::tests::entries_test {
 using tests::entry_form;
 using tests::entry_set;
 using tests::row_form;
@@ -189,3 +189,5 @@ TEST_CASE("dropout is refused, outputs untouched", "[unit]") {
   CHECK(done.why().code == problem::error_code::unsupported);
   CHECK(std::all_of(o.values.begin(), o.values.end(), [](float x) { return x == -7; }));
 }
+
+}  // namespace attest::tests::entries_test

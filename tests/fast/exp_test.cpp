@@ -15,7 +15,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/fast/exp2_sweep.hpp"
 
-using namespace attest;
+namespace attest::tests::exp_test {
 using tests::fixed_exp2;
 
 namespace {
@@ -178,3 +178,5 @@ TEMPLATE_TEST_CASE("the scalar 2^x of merges has the bits of the vector one", "[
     }
   }
 }
+
+}  // namespace attest::tests::exp_test

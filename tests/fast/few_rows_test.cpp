@@ -12,7 +12,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/fast/entries.hpp"
 
-using namespace attest;
+namespace attest::tests::few_rows_test {
 using tests::entry_set;
 
 namespace {
@@ -132,3 +132,5 @@ TEMPLATE_TEST_CASE("whether K and V come from memory changes no bit of a product
     }
   }
 }
+
+}  // namespace attest::tests::few_rows_test

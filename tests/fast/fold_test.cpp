@@ -7,8 +7,7 @@
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-
+namespace attest::tests::fold_test {
 namespace {
 
 /// One query, two keys, d = dv = 1: the kernel judged by its own model.
@@ -87,3 +86,5 @@ TEST_CASE("an infinite query makes scores of its sign, on every instruction set"
         }
   }
 }
+
+}  // namespace attest::tests::fold_test

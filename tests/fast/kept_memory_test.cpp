@@ -4,7 +4,7 @@
 
 #include "tests/fast/entries.hpp"
 
-using namespace attest;
+namespace attest::tests::kept_memory_test {
 using tests::entry_set;
 
 namespace {
@@ -55,3 +55,5 @@ TEST_CASE("memory that is asked for while calls use it does not change their ans
   releases.join();
   CHECK(different == 0);
 }
+
+}  // namespace attest::tests::kept_memory_test

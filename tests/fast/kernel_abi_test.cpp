@@ -13,6 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_bytes.hpp"
 
+namespace attest::tests::kernel_abi_test {
 namespace {
 
 /// One query, two keys at equal scores, d = dv = 1: O = (3 + 5)/2.
@@ -213,3 +214,5 @@ TEST_CASE("a malformed call fails, outputs untouched", "[unit]") {
   threads.call.threads = -1;
   CHECK(threads.answer_untouched() == ATTEST_FAILED);
 }
+
+}  // namespace attest::tests::kernel_abi_test

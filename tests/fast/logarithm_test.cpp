@@ -10,7 +10,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::fast {
+namespace attest::fast::logarithm_test {
 namespace {
 
 using exact = boost::multiprecision::cpp_bin_float_50;
@@ -53,4 +53,4 @@ TEST_CASE("the logarithm of special values", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::fast
+}  // namespace attest::fast::logarithm_test

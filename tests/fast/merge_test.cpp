@@ -13,8 +13,7 @@
 #include "fast/simd/operations.hpp"
 #include "tests/support/property.hpp"
 
-using namespace attest;
-
+namespace attest::tests::merge_test {
 namespace {
 
 template <class E>
@@ -252,3 +251,5 @@ TEST_CASE("threads and instruction sets leave every bit as it is", "[unit]") {
     CHECK((many == one && many_lse == lse));
   }
 }
+
+}  // namespace attest::tests::merge_test

@@ -6,8 +6,7 @@
 #include "fast/scale.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-
+namespace attest::tests::model_test {
 namespace {
 
 constexpr problem::sizes of(std::int64_t d, std::int64_t m = 2) { return {1, 1, 1, 2, m, d, 1}; }
@@ -54,3 +53,5 @@ TEST_CASE("an explicit scale is that number, however large or small", "[unit]") 
   CHECK(fast::score_scale<float>::of(0.0, 64).high == 0);
   CHECK(fast::score_scale<float>::of(0.0, 64).low == 0);
 }
+
+}  // namespace attest::tests::model_test

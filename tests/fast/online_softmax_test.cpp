@@ -14,8 +14,7 @@
 #include "proofs/models/online_softmax.hpp"
 #include "tests/fast/case.hpp"
 
-using namespace attest;
-
+namespace attest::tests::online_softmax_test {
 namespace {
 
 /// An exact rational, or −∞.
@@ -209,3 +208,5 @@ TEMPLATE_TEST_CASE("the vector loops do what the plain algorithm says, on every 
     CHECK(ops.finish(O.data(), l, 1, answer.data()) == sum);
   }
 }
+
+}  // namespace attest::tests::online_softmax_test

@@ -6,7 +6,7 @@
 #include "fast/algorithm/blocking.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::fast {
+namespace attest::fast::plan_test {
 
 TEST_CASE("a plan covers every query once, and its working memory fits its caches", "[unit]") {
   for (std::int64_t const n : {1, 24, 25, 512, 16384})
@@ -69,4 +69,4 @@ TEST_CASE("a plan says what it decided and from which numbers", "[unit]") {
         "memory   1 KiB a thread, 2 KiB of partial rows, 32768 scores a row kept for its weights\n");
 }
 
-}  // namespace attest::fast
+}  // namespace attest::fast::plan_test

@@ -8,8 +8,7 @@
 
 #include "tests/fast/case.hpp"
 
-using namespace attest;
-
+namespace attest::tests::quotient_test {
 namespace {
 
 /// Sums as they are spread over lanes: all of l in one.
@@ -76,3 +75,5 @@ TEST_CASE("finish() divides as division does", "[unit]") {
   quotients<float>(4000);
   quotients<double>(4000);
 }
+
+}  // namespace attest::tests::quotient_test

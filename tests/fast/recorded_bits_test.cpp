@@ -5,7 +5,7 @@
 
 #include "tests/fast/gradient_case.hpp"
 
-using namespace attest;
+namespace attest::tests::recorded_bits_test {
 using tests::answer_to;
 using tests::owned;
 using tests::written;
@@ -121,3 +121,5 @@ TEST_CASE("gradients have the recorded bits", "[unit]") {
     CHECK(gradient_digests<double>() == recorded_gradients_f64);
   }
 }
+
+}  // namespace attest::tests::recorded_bits_test

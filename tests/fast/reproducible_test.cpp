@@ -10,7 +10,8 @@
 #include <immintrin.h>
 #endif
 
-using namespace attest;
+namespace attest::tests::reproducible_test {
+
 using tests::answer_to;
 using tests::owned;
 using tests::written;
@@ -246,3 +247,5 @@ TEST_CASE("rounding mode and flush-to-zero of the caller change nothing and are 
   CHECK(flushed.same_bits_as(gradual));
 #endif
 }
+
+}  // namespace attest::tests::reproducible_test

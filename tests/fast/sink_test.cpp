@@ -4,7 +4,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/support/judged_answer.hpp"
 
-using namespace attest;
+namespace attest::tests::sink_test {
 using tests::answer_to;
 using tests::owned;
 using tests::written;
@@ -104,3 +104,5 @@ TEMPLATE_TEST_CASE("LSE gives the sink back where it is all that there is", "[un
     CHECK(std::abs(lse - t) <= 4 * u * std::abs(t));
   }
 }
+
+}  // namespace attest::tests::sink_test

@@ -13,8 +13,7 @@
 #include "fast/algorithm/model.hpp"
 #include "tests/fast/case.hpp"
 
-using namespace attest;
-
+namespace attest::tests::softcap_test {
 namespace {
 
 constexpr long double log2_e = 1.4426950408889634073599246810018921L;
@@ -174,3 +173,5 @@ TEMPLATE_TEST_CASE("a cap of any size is that number", "[unit]", float, double) 
 static_assert(fast::model<float>({1, 1, 1, 2, 2, 8, 1}).e_c == 11 * problem::formats::f32.u);
 static_assert(fast::model<double>({1, 1, 1, 2, 2, 8, 1}).e_c == 11 * problem::formats::f64.u);
 static_assert(fast::model<float>({1, 1, 1, 2, 2, 8, 1}).a_t == 0, "softcap's error is relative");
+
+}  // namespace attest::tests::softcap_test

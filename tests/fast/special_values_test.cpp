@@ -3,7 +3,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/support/judged_answer.hpp"
 
-using namespace attest;
+namespace attest::tests::special_values_test {
 using tests::answer_to;
 using tests::owned;
 using tests::written;
@@ -127,3 +127,5 @@ TEST_CASE("a NaN under softcap is a NaN row", "[unit]") {
   auto got = answer_to(problem);
   got.o.each([](double& x, auto...) { CHECK(std::isnan(x)); });
 }
+
+}  // namespace attest::tests::special_values_test

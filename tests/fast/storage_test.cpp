@@ -13,7 +13,7 @@
 #include "fast/algorithm/model.hpp"
 #include "tests/fast/case.hpp"
 
-using namespace attest;
+namespace attest::tests::storage_test {
 using problem::bf16;
 using problem::f16;
 using tests::answer_to;
@@ -182,3 +182,5 @@ static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-8 &&
               fast::model<f16>({1, 1, 1, 2, 2, 8, 1}).u_out == 0x1p-11);
 static_assert(fast::model<bf16>({1, 1, 1, 2, 2, 8, 1}).u_p == 0, "weights meet V in f32");
 static_assert(fast::model<float>({1, 1, 1, 2, 2, 8, 1}).u_out == 0);
+
+}  // namespace attest::tests::storage_test

@@ -4,7 +4,7 @@
 
 #include "tests/fast/case.hpp"
 
-using namespace attest;
+namespace attest::tests::subnormal_test {
 using tests::answer_to;
 using tests::written;
 
@@ -49,3 +49,5 @@ TEMPLATE_TEST_CASE("subnormal values count as 0", "[unit]", float, double) {
   auto got = answer_to(problem);
   got.o.each([](T& x, auto...) { CHECK(x == 0); });
 }
+
+}  // namespace attest::tests::subnormal_test

@@ -14,8 +14,7 @@
 #include "tests/support/random_recipe.hpp"
 #include "tests/support/stated_twice.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::entries_test {
 using reference::row_kind, reference::value_kind;
 using reference::machine::certified_row;
 
@@ -182,3 +181,5 @@ TEST_CASE("correct rounding agrees between the tiers on entries, sinks and dropo
     RC_ASSERT(rounder.tally().undecided == 0);
   });
 }
+
+}  // namespace attest::tests::entries_test

@@ -10,9 +10,9 @@
 #include "tests/machine/problem.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::environment_test {
 namespace {
 
-using namespace attest;
 using reference::machine::unsafe_environment;
 
 /// In the environment that `spoil` makes: no new row source, and a ready one hands every row over.
@@ -58,3 +58,5 @@ TEST_CASE("flushing subnormals is noticed", "[unit]") {
   refuses("DAZ", [&] { _mm_setcsr(found | 0x0040u); }, [&] { _mm_setcsr(found); });
 }
 #endif
+
+}  // namespace attest::tests::environment_test

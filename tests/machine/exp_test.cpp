@@ -7,9 +7,9 @@
 #include "reference/machine/testing.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::exp_test {
 namespace {
 
-using namespace attest;
 using reference::ball;
 
 /// |exp(x) − e^x| in units of 2⁻⁵³·e^x, rounded up.
@@ -51,3 +51,5 @@ TEST_CASE("exp is within 2u on every target, on lanes and alone", "[unit]") {
   }
   reference::machine::use_simd_target("");
 }
+
+}  // namespace attest::tests::exp_test

@@ -7,10 +7,8 @@
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
+namespace attest::tests::first_test {
 namespace {
-
-using namespace attest;
-using namespace attest::tests;
 
 /// Outputs that a test may spoil.
 template <class T>
@@ -124,3 +122,5 @@ TEST_CASE("machine first or exact alone: the same verdicts", "[property][differe
   same_verdicts<problem::f16>("f16");
   same_verdicts<double>("f64");
 }
+
+}  // namespace attest::tests::first_test

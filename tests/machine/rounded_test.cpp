@@ -8,10 +8,9 @@
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
+namespace attest::tests::rounded_test {
 namespace {
 
-using namespace attest;
-using namespace attest::tests;
 using reference::machine::rounded_row;
 using reference::machine::rounding_tally;
 
@@ -225,3 +224,5 @@ TEST_CASE("what every number of an interval rounds to", "[unit]") {
   CHECK_FALSE(nearest_of_all<float>(1, 0, reference::infinity).has_value());
   CHECK_FALSE(nearest_of_all<float>(std::nan(""), 0, 1).has_value());
 }
+
+}  // namespace attest::tests::rounded_test

@@ -13,7 +13,7 @@
 #include "reference/machine/rounded.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::rounding_cost_test {
 namespace {
 
 /// The processor time of this process, in clock ticks: the least of five calls.
@@ -86,4 +86,4 @@ TEST_CASE("inputs that once took seconds are rounded in a few times what their r
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::rounding_cost_test

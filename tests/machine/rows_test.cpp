@@ -15,10 +15,9 @@
 #include "tests/machine/problem.hpp"
 #include "tests/support/property.hpp"
 
+namespace attest::tests::rows_test {
 namespace {
 
-using namespace attest;
-using namespace attest::tests;
 using reference::ball;
 using reference::machine::certified_row;
 
@@ -176,3 +175,5 @@ TEST_CASE("a row does not depend on the block that it is asked in", "[property]"
     });
   });
 }
+
+}  // namespace attest::tests::rows_test

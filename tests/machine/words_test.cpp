@@ -6,9 +6,9 @@
 #include "reference/machine/testing.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::words_test {
 namespace {
 
-using namespace attest;
 using oracles::real;
 using reference::machine::testing::enclosed_word;
 
@@ -123,3 +123,5 @@ TEST_CASE("1/√d as a double word is within its radius for every d up to 2^20",
     check_bound(worst);
   });
 }
+
+}  // namespace attest::tests::words_test

@@ -6,7 +6,7 @@
 #include "problem/instance.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::call_entries_test {
 namespace {
 
 using problem::arguments;
@@ -189,4 +189,4 @@ TEST_CASE("entries may be empty, all of them, or none", "[unit]") {
   CHECK(refusal(of).empty());
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::call_entries_test

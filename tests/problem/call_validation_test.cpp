@@ -8,8 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/written.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::call_validation_test {
 using problem::error_code;
 using problem::layout;
 
@@ -124,3 +123,5 @@ TEST_CASE("a call of the C interface is unpacked, or refused by name", "[unit]")
   CHECK(problem::unpack(without).value().arguments.q.data == memory.data() + 2);
   CHECK(problem::unpack(without).value().arguments.q.type == problem::element_type::bf16);
 }
+
+}  // namespace attest::tests::call_validation_test

@@ -10,8 +10,7 @@
 #include "problem/dlpack.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-
+namespace attest::tests::element_type_test {
 TEST_CASE("element types are named in sentences as their interfaces order them", "[unit]") {
   CHECK(problem::listed(problem::floating_rows, "or") == "f32, f64, bf16 or f16");
   CHECK(problem::listed(problem::ieee_rows_first(), "and", &problem::element_row::dtype) == "F32, F64, F16 and BF16");
@@ -67,3 +66,5 @@ static_assert(problem::with_type(element_type::f16, []<class T>(std::type_identi
               }) == element_type::f16);
 
 }  // namespace
+
+}  // namespace attest::tests::element_type_test

@@ -8,7 +8,7 @@
 #include "problem/call_parameters.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::parameters_test {
 using problem::parameters;
 
 namespace {
@@ -69,3 +69,5 @@ TEST_CASE("the first fault of parameters is told", "[unit]") {
   CHECK(problem::parameters_fault({.band = {0, -1, -3}}, 4)->message() ==
         "right: is -3, expected -1 (unbounded) or more");
 }
+
+}  // namespace attest::tests::parameters_test

@@ -8,8 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/written.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::problem_test {
 using problem::error_code;
 using problem::layout;
 
@@ -221,3 +220,5 @@ static_assert(problem::checks::multiply_add(largest, 1, 0) == largest && !proble
               "2^63 - 1 fits, 2^63 does not");
 
 }  // namespace
+
+}  // namespace attest::tests::problem_test

@@ -6,7 +6,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_axis_orders_test {
 namespace {
 
 struct order {
@@ -110,4 +110,4 @@ TEST_CASE("gen writes the orders of axes that verify reads, under the words of l
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_axis_orders_test

@@ -4,7 +4,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_baseline_test {
 namespace {
 
 /// Answers whose LSE is in base 2; `further` is a line of Python that edits them, too.
@@ -95,4 +95,4 @@ TEST_CASE("a baseline that cannot be one is refused", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_baseline_test

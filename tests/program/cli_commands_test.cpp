@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -268,4 +268,4 @@ open("large.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + 2 * 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_commands_test

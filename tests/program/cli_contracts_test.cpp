@@ -4,7 +4,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_contracts_test {
 namespace {
 
 /// The lse of every answer is a logarithm to the base 2.
@@ -95,4 +95,4 @@ TEST_CASE("what is no convention is named, with what there is", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_contracts_test

@@ -8,7 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/processes.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_explain_test {
 namespace {
 
 using nlohmann::json;
@@ -103,4 +103,4 @@ open("two.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_explain_test

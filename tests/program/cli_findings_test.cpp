@@ -4,7 +4,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_findings_test {
 namespace {
 
 /// Of each class two findings: the first, which was shrunk to a file, and one more, which is asked by its name.
@@ -96,4 +96,4 @@ TEST_CASE("--fail-fast ends at the first finding", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_findings_test

@@ -6,7 +6,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_foreign_files_test {
 namespace {
 
 TEST_CASE("tensors under other names are told the option that names them", "[unit]") {
@@ -177,4 +177,4 @@ TEST_CASE("an audit reads the file of --replay in these words, and asks no kerne
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_foreign_files_test

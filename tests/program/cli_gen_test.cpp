@@ -6,7 +6,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_gen_test {
 namespace {
 
 TEST_CASE("gen writes the cases that are asked for, within a size, and says what it left out", "[unit]") {
@@ -96,4 +96,4 @@ for key, value in meta.items():
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_gen_test

@@ -7,7 +7,7 @@
 #include "tests/program/recorded_file.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_lists_test {
 namespace {
 
 using nlohmann::json;
@@ -95,4 +95,4 @@ TEST_CASE("why says of every class its cause, its fix, where it shipped and a pa
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_lists_test

@@ -4,7 +4,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_merges_test {
 namespace {
 
 using nlohmann::json;
@@ -113,4 +113,4 @@ TEST_CASE("a finding about a merge is said in rows of its parts", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_merges_test

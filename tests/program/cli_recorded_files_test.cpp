@@ -6,7 +6,7 @@
 #include "tests/program/recorded_files.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_recorded_files_test {
 namespace {
 
 std::string observations(json const& from) { return from["observations"].dump(); }
@@ -135,4 +135,4 @@ for p in ("a.", "b."):
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_recorded_files_test

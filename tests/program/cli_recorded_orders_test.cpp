@@ -6,7 +6,7 @@
 #include "tests/program/recorded_files.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_recorded_orders_test {
 namespace {
 
 constexpr char under_nan_rows[] = "--contract nan.json";
@@ -192,4 +192,4 @@ for name in "qkv": t[name] = ["F32", [6, 2, 4], bytes(192)])");
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_recorded_orders_test

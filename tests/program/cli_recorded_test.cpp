@@ -6,7 +6,7 @@
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_recorded_test {
 namespace {
 
 TEST_CASE("a call that ended in an error, by a signal or not at all is a finding; an unsupported one is none",
@@ -217,4 +217,4 @@ TEST_CASE("--findings names the folder of the files, and without it there are no
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_recorded_test

@@ -7,7 +7,7 @@
 #include "tests/program/streams.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_replaced_files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -134,4 +134,4 @@ TEST_CASE("an output that cannot be written is refused before the work", "[unit]
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_replaced_files_test

@@ -3,7 +3,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_reports_test {
 namespace {
 
 using nlohmann::json;
@@ -259,4 +259,4 @@ TEST_CASE("waived findings stand in every report, and the verdict says that ther
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_reports_test

@@ -8,7 +8,7 @@
 #include "tests/program/recorded_file.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_sarif_test {
 namespace {
 
 /// Of each object of the schema that a report has: the required keys, and the allowed keys. The
@@ -159,4 +159,4 @@ TEST_CASE("verify and merge write SARIF, also to standard output, and a name is 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_sarif_test

@@ -2,7 +2,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_served_test {
 namespace {
 
 using nlohmann::json;
@@ -85,4 +85,4 @@ TEST_CASE("words of --kernel and --channel that cannot be meant are refused", "[
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_served_test

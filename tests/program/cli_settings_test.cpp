@@ -3,7 +3,7 @@
 
 #include "tests/program/program.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_settings_test {
 namespace {
 
 using nlohmann::json;
@@ -105,4 +105,4 @@ TEST_CASE("other commands have tables of their own, or read no file", "[unit]") 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_settings_test

@@ -3,7 +3,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_shards_test {
 namespace {
 
 using nlohmann::json;
@@ -132,4 +132,4 @@ TEST_CASE("shards of a replayed file that changed between them are of different 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_shards_test

@@ -2,7 +2,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_solve_test {
 namespace {
 
 TEST_CASE("verify certifies the recorded encoder and counts its elements", "[unit]") {
@@ -49,4 +49,4 @@ TEST_CASE("solve writes outward-rounded enclosures, and prints certified digits"
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_solve_test

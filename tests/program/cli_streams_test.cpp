@@ -7,7 +7,7 @@
 #include "tests/program/streams.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_streams_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -207,4 +207,4 @@ TEST_CASE("what is no file and no pipe is refused, and nothing is waited for wit
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_streams_test

@@ -4,7 +4,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_strides_test {
 namespace {
 
 TEST_CASE("kernels that mistake where tensors lie are refuted without a draw", "[unit]") {
@@ -22,4 +22,4 @@ TEST_CASE("kernels that mistake where tensors lie are refuted without a draw", "
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_strides_test

@@ -4,7 +4,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_test {
 namespace {
 
 /// A quick audit of all checks, whose draws and production shapes are small.
@@ -252,4 +252,4 @@ TEST_CASE("a seed decides every input: the same report twice", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_test

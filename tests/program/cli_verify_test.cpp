@@ -8,7 +8,7 @@
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_verify_test {
 namespace {
 
 using nlohmann::json;
@@ -177,4 +177,4 @@ open("one.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + struct
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_verify_test

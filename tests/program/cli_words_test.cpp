@@ -6,7 +6,7 @@
 #include "tests/program/recorded_file.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cli_words_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -269,4 +269,4 @@ TEST_CASE("an audit that was refused every call says so, and asks no draws", "[s
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::cli_words_test

@@ -11,8 +11,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/random_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::attention_identities_test {
 using reference::ball;
 using reference::enclosed_row;
 using reference::row_kind;
@@ -153,3 +152,5 @@ TEST_CASE("constant V comes out exactly", "[property]") {
     RC_ASSERT(!output_is_exactly(problem.instance(), row, 0, reference::value_of(v)));
   });
 }
+
+}  // namespace attest::tests::attention_identities_test

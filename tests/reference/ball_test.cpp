@@ -10,8 +10,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/random_ball.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::ball_test {
 using reference::ball;
 using reference::decision;
 using reference::magnitude;
@@ -205,3 +204,5 @@ TEST_CASE("a printed decimal is right, wrong or undecided", "[unit]") {
   CHECK(rounds_to(near_half, "0") == decision::undecided);
   CHECK(rounds_to(near_half, "1") == decision::undecided);
 }
+
+}  // namespace attest::tests::ball_test

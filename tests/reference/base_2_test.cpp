@@ -10,7 +10,7 @@
 #include "tests/support/property.hpp"
 #include "tests/support/written.hpp"
 
-namespace attest::tests {
+namespace attest::tests::base_2_test {
 namespace {
 
 using boost::multiprecision::cpp_int;
@@ -117,4 +117,4 @@ TEST_CASE("only rows without a softcap, a sink and the scale 1/sqrt(d) have scor
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::base_2_test

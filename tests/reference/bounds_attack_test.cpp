@@ -9,8 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/many.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::bounds_attack_test {
 using reference::judged_by;
 
 namespace {
@@ -138,3 +137,5 @@ TEST_CASE("at huge scores mean(V) is refused and honest kernels are not", "[prop
   std::cerr << "mean(V) refused in " << refused << " of " << problems << "; honest: " << described(honest_ones) << "\n";
   CHECK(refused > problems * 7 / 10);
 }
+
+}  // namespace attest::tests::bounds_attack_test

@@ -8,8 +8,7 @@
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::bounds_test {
 using problem::kernel_model;
 using reference::judged_by;
 
@@ -296,3 +295,5 @@ constexpr double at_compile_time() {
 static_assert(at_compile_time() < 16 * 0x1p-24, "the bound is evaluated in constant expressions");
 
 }  // namespace
+
+}  // namespace attest::tests::bounds_test

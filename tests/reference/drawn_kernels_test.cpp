@@ -14,8 +14,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/drawn_run.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::drawn_kernels_test {
 using problem::element_type;
 using problem::split_merge;
 
@@ -224,3 +223,5 @@ TEST_CASE("no kernel whose switches are drawn exceeds its bound, climbed longer"
   if (char const* const asked = std::getenv("ATTEST_DRAWN")) std::sscanf(asked, "%ld %d %llu", &kernels, &steps, &seed);
   attack(kernels, steps, seed);
 }
+
+}  // namespace attest::tests::drawn_kernels_test

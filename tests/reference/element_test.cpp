@@ -7,7 +7,7 @@
 
 #include "tests/support/property.hpp"
 
-using namespace attest;
+namespace attest::tests::element_test {
 using reference::element;
 using reference::number_class;
 
@@ -73,3 +73,5 @@ TEST_CASE("random f32 and f64 bit patterns have the value that IEEE 754 gives th
     RC_ASSERT(means(reference::value_of(std::bit_cast<double>(bits)), decoded(bits, 11, 52)));
   });
 }
+
+}  // namespace attest::tests::element_test

@@ -12,8 +12,7 @@
 #include "tests/support/stated_twice.hpp"
 #include "tests/support/written.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::entries_test {
 using reference::row_kind, reference::value_kind, reference::number_class;
 
 namespace {
@@ -216,3 +215,5 @@ TEST_CASE("NaN and infinities in V: 'dropped' leaves the column open, 'kept' dec
   CHECK(kind_with(nan, 4) == value_kind::nan);
   CHECK(kind_with(infinity, 4) == value_kind::not_finite);
 }
+
+}  // namespace attest::tests::entries_test

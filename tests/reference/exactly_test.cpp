@@ -9,8 +9,7 @@
 #include "tests/support/many.hpp"
 #include "tests/support/written.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::exactly_test {
 using reference::value_of;
 
 namespace {
@@ -110,3 +109,5 @@ TEST_CASE("ten thousand exact outputs and their twins are decided, none by exhau
   INFO("slowest pair: " << slowest << " of " << CLOCKS_PER_SEC << " processor seconds");
   CHECK(slowest < CLOCKS_PER_SEC / 5);  // two decisions, on a slow processor
 }
+
+}  // namespace attest::tests::exactly_test

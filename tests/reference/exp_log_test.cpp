@@ -7,8 +7,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/random_ball.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::exp_log_test {
 using reference::ball;
 using reference::magnitude;
 
@@ -148,3 +147,5 @@ TEST_CASE("ln 2 is within two units at every width in use", "[unit]") {
   CHECK(close.operator()<224>());
   CHECK(close.operator()<608>());
 }
+
+}  // namespace attest::tests::exp_log_test

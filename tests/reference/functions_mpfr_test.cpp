@@ -10,7 +10,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/property.hpp"
 
-using namespace attest;
+namespace attest::tests::functions_mpfr_test {
 using namespace attest::reference;
 using tests::contains;
 using tests::middle;
@@ -77,3 +77,5 @@ TEST_CASE("cosines contain MPFR's", "[property]") {
     RC_ASSERT(contains(cosine(q, k), qk / sqrt(qq * kk)));
   });
 }
+
+}  // namespace attest::tests::functions_mpfr_test

@@ -20,8 +20,7 @@
 #include "tests/reference/drawn_numbers.hpp"
 #include "tests/support/property.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::functions_test {
 using namespace attest::reference;
 
 TEST_CASE("tanh: known digits, odd, and exact at 0", "[unit]") {
@@ -106,3 +105,5 @@ TEST_CASE("exact ratios compare exactly", "[unit]") {
   STATIC_REQUIRE(mean(std::array<float, 4>{1, 2, 3, 5}).is(11, 4));
   STATIC_REQUIRE(!mean(std::array<float, 4>{1, 2, 3, 5}).is(11, 5));
 }
+
+}  // namespace attest::tests::functions_test

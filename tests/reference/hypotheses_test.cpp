@@ -6,7 +6,7 @@
 #include "reference/bound/bound.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::hypotheses_test {
 using problem::kernel_model;
 using reference::row_facts;
 
@@ -171,3 +171,5 @@ TEST_CASE("each line of H4 decides alone", "[unit]") {
     model.merge_levels = static_cast<int>(x), model.u_state = 0x1p-8;
   });
 }
+
+}  // namespace attest::tests::hypotheses_test

@@ -15,9 +15,7 @@
 #include "tests/support/known_models.hpp"
 #include "tests/support/known_run.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::known_kernels_attack_test {
 namespace {
 
 /// Numbers of float64 that round to the row's numbers, nearly half an ulp away, on the side that `up` gives.
@@ -173,3 +171,5 @@ TEST_CASE("FlashAttention-1 stays inside where the roundings of all its blocks g
       CHECK(without > 1);
     }
 }
+
+}  // namespace attest::tests::known_kernels_attack_test

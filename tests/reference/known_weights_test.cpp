@@ -10,8 +10,7 @@
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::known_weights_test {
 using problem::weight_reference;
 
 namespace {
@@ -200,3 +199,5 @@ TEST_CASE("rounding to few bits is that of the element types", "[unit]") {
   same(problem::bf16{});
   same(problem::f16{});
 }
+
+}  // namespace attest::tests::known_weights_test

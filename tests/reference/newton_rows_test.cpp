@@ -9,7 +9,7 @@
 #include "reference/compiled/row.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::newton_rows_test {
 namespace {
 
 using reference::ball;
@@ -130,4 +130,4 @@ TEST_CASE("a + b·√d is enclosed to relative precision where it nearly vanishe
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::newton_rows_test

@@ -11,7 +11,7 @@
 #include "reference/compiled/row.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::newton_sum_test {
 namespace {
 
 using reference::big_integer;
@@ -222,4 +222,4 @@ TEST_CASE("scores that lie apart are cut where they lie apart", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::newton_sum_test

@@ -8,7 +8,7 @@
 #include "reference/real/log.hpp"
 #include "tests/support/oracle_twins.hpp"
 
-namespace attest::tests {
+namespace attest::tests::oracle_masks_test {
 namespace {
 
 TEST_CASE("oracle: what stands at invisible keys changes no bit", "[property]") {
@@ -297,4 +297,4 @@ TEST_CASE("oracle: the same numbers in a wider type have the same answer", "[pro
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::oracle_masks_test

@@ -9,7 +9,7 @@
 #include "reference/real/log.hpp"
 #include "tests/support/oracle_twins.hpp"
 
-namespace attest::tests {
+namespace attest::tests::oracle_promises_test {
 namespace {
 
 TEST_CASE("oracle: weights are in [0, 1], of visible keys alone, and sum to 1; O is inside the hull of V",
@@ -223,4 +223,4 @@ TEST_CASE("oracle: strides change nothing, and neither does a band written as a 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::oracle_promises_test

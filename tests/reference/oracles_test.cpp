@@ -12,8 +12,7 @@
 #include "tests/support/oracle_head.hpp"
 #include "tests/support/random_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::oracles_test {
 using oracles::arb_attention;
 using oracles::mpfi_attention;
 using reference::row_kind;
@@ -104,3 +103,5 @@ TEST_CASE("E11.1 of the documents: all three oracles print the same digits", "[u
   CHECK(ours.radius <= reference::magnitude::power_of_two(-240));
   CHECK(prints(ours));
 }
+
+}  // namespace attest::tests::oracles_test

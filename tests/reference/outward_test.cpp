@@ -7,8 +7,7 @@
 #include "reference/real/log.hpp"
 #include "tests/support/many.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::outward_test {
 using reference::above;
 using reference::ball;
 using reference::exp_upper;
@@ -131,3 +130,5 @@ TEST_CASE("root is within 2^-50 of the square root", "[property]") {
   for (double x = 0x1p-1074; x < 0x1p-960; x *= 2)
     CHECK(std::abs(reference::root(x) - std::sqrt(x)) <= std::sqrt(x) * 0x1p-50);
 }
+
+}  // namespace attest::tests::outward_test

@@ -12,8 +12,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/random_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::reference_attention_test {
 using reference::ball;
 using reference::enclosed_row;
 using reference::row_kind;
@@ -156,3 +155,5 @@ TEST_CASE("cancelling scores too close for the width answer wide balls, not nons
   for (std::size_t j = 0; j < 4; ++j)
     CHECK(overlap(reference::compiled::weight(narrow, j), from_wide(reference::compiled::weight(wide, j))));
 }
+
+}  // namespace attest::tests::reference_attention_test

@@ -8,9 +8,8 @@
 #include "reference/machine/rounded.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::rounding_million_test {
 namespace {
-
-using namespace attest;
 
 constexpr long bits = 192;
 
@@ -113,3 +112,5 @@ TEST_CASE("a million random f32 outputs are correctly rounded, and enclosed, as 
 TEST_CASE("a million random f64 outputs are correctly rounded, and enclosed, as MPFI says", "[slow]") {
   rounds_as_mpfi_says<double>(1'000'000);
 }
+
+}  // namespace attest::tests::rounding_million_test

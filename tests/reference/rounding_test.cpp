@@ -10,7 +10,7 @@
 #include "reference/compiled/row.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::tests {
+namespace attest::tests::rounding_test {
 namespace {
 
 using problem::layout;
@@ -178,4 +178,4 @@ TEST_CASE("random outputs agree with long double wherever that can tell", "[prop
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::rounding_test

@@ -8,8 +8,7 @@
 #include "tests/support/mp.hpp"
 #include "tests/support/written.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::score_test {
 using reference::element;
 using reference::exact_scale;
 using reference::exact_score;
@@ -236,3 +235,5 @@ TEST_CASE("order holds at the ends of double: scale 2^-1074, bias near 2^1024", 
   // 3072 bits do not hold these sums; the larger term decides them.
   CHECK(as_sign(order({{}, 2}, x, y)) > 0);
 }
+
+}  // namespace attest::tests::score_test

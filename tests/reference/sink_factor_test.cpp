@@ -13,8 +13,7 @@
 #include "tests/support/bound_check.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::sink_factor_test {
 using problem::bf16, problem::f16;
 
 namespace {
@@ -196,3 +195,5 @@ TEST_CASE("a row without a sink has the same bits under every form of a sink", "
     }
   }
 }
+
+}  // namespace attest::tests::sink_factor_test

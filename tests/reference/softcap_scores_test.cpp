@@ -13,8 +13,7 @@
 #include "tests/support/many.hpp"
 #include "tests/support/random_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::softcap_scores_test {
 using reference::row_kind;
 
 namespace {
@@ -185,3 +184,5 @@ TEST_CASE("capped scores differ where their order says so, and the sign of every
       }
   });
 }
+
+}  // namespace attest::tests::softcap_scores_test

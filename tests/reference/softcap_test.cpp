@@ -12,8 +12,7 @@
 #include "tests/support/many.hpp"
 #include "tests/support/random_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::softcap_test {
 using reference::row_kind;
 
 namespace {
@@ -171,3 +170,5 @@ TEST_CASE("a softcap that comes after the bias is outside the bound", "[unit]") 
   auto const found = check.judge(black_box_f32(), known_run(plain_kernels().front(), wrong, 8, {1}).answer());
   CHECK(found.output > 1000);
 }
+
+}  // namespace attest::tests::softcap_test

@@ -21,8 +21,7 @@
 #include "tests/reference/drawn_numbers.hpp"
 #include "tests/support/property.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::vector_functions_test {
 using namespace attest::reference;
 
 namespace {
@@ -213,3 +212,5 @@ TEST_CASE("memory: orthonormal keys return their values, a normalised read is at
     CHECK(radius_within(at(answered, c), -110));
   }
 }
+
+}  // namespace attest::tests::vector_functions_test

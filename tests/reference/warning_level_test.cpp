@@ -16,9 +16,7 @@
 #include "tests/support/known_kernels.hpp"
 #include "tests/support/known_run.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::warning_level_test {
 namespace {
 
 constexpr std::int64_t d = 64, dv = 16;
@@ -160,3 +158,5 @@ TEST_CASE("no long row of a kernel that people run is suspicious", "[property]")
   }
   std::fprintf(stderr, "the largest error is %.3f of the warning level\n", worst);
 }
+
+}  // namespace attest::tests::warning_level_test

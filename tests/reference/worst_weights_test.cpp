@@ -7,7 +7,7 @@
 #include "reference/bound/bound.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::worst_weights_test {
 using problem::kernel_model;
 using reference::row_facts;
 
@@ -97,3 +97,5 @@ TEST_CASE("lazy parts merged raw, each with a key tau above its reference", "[un
   double const sum = largest + other + 1 + std::exp(-10 * few) + std::exp(-20 * few);
   CHECK(in_bounds(model, facts, 3, other / sum) > 0.99);
 }
+
+}  // namespace attest::tests::worst_weights_test

@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/drawn_sums.hpp"
 
-namespace attest::tests {
+namespace attest::tests::zero_products_test {
 namespace {
 
 using problem::kernel_model;
@@ -94,4 +94,4 @@ TEST_CASE("a row of zeros and one product has the bound of one product", "[unit]
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::zero_products_test

@@ -3,9 +3,9 @@
 
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::find_domain_test {
 namespace {
 
-using namespace attest::tests;
 using Catch::Contains;
 
 found_domain found(
@@ -182,3 +182,5 @@ TEST_CASE("a call is made again from its name", "[unit]") {
                            "b1-hq1-hk1-n1-m1-d1-dv1x", "b9999-hq9999-hk1-n9999-m1-d1-dv1"})
     CHECK_FALSE(domain_call::of_name(name));
 }
+
+}  // namespace attest::tests::find_domain_test

@@ -6,7 +6,7 @@
 #include "audit/cases/domain/fit_case.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::fitted_cases_test {
 namespace {
 
 void ask_all(char const* text) {
@@ -46,4 +46,4 @@ TEST_CASE("an honest kernel is right in cases that are fitted to further domains
                    "d=64 dv=d n%64 m%64", "d=576 dv=512 n>=1 n<=2 kv_heads=1 causal=none,bottom-right scale=default"));
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::fitted_cases_test

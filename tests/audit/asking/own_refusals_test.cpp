@@ -5,9 +5,9 @@
 #include "audit/cases/random.hpp"
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::own_refusals_test {
 namespace {
 
-using namespace attest::tests;
 using Catch::Contains;
 
 kernel_session opened(char const* symbol) {
@@ -96,3 +96,5 @@ TEST_CASE("an assertion on sizes alone is a refusal of these sizes", "[unit]") {
   CHECK(none.refused_sizes == "kv_heads=0");
   CHECK_FALSE(asked({1, 4, 2, 1, 40, 16, 16}, true).unsupported);
 }
+
+}  // namespace attest::tests::own_refusals_test

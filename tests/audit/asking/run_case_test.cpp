@@ -6,9 +6,9 @@
 #include "tests/audit/asking/asked_case.hpp"
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::run_case_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 using Catch::Contains;
 
@@ -279,3 +279,5 @@ TEST_CASE("a call that could not be asked is an observation", "[unit]") {
   CHECK(found.observations[0] ==
         "layout/drawn: not asked: the call needs more than the 1 GiB of address space that it may have");
 }
+
+}  // namespace attest::tests::run_case_test

@@ -8,6 +8,7 @@
 
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::bug_class_test {
 using namespace attest::audit;
 
 namespace {
@@ -58,3 +59,5 @@ TEST_CASE("a token names its class, and no other word does", "[unit]") {
   for (std::string_view const word : {"", "honest", "empty-row ", "Empty-row", "empty_row"})
     CHECK_FALSE(bug_class_named(word));
 }
+
+}  // namespace attest::tests::bug_class_test

@@ -15,7 +15,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cases_test {
 namespace {
 
 using audit::audit_case;
@@ -124,4 +124,4 @@ TEST_CASE("the dear checks stay below half of the others' elements, and a tenth 
     }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::cases_test

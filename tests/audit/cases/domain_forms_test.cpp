@@ -12,6 +12,7 @@
 #include "audit/cases/forms/support_cases.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::domain_forms_test {
 using namespace attest::audit;
 using attest::problem::element_type;
 using attest::problem::sizes;
@@ -160,3 +161,5 @@ TEST_CASE("production shapes move into the domain, and are asked once", "[unit]"
   production_shape const& first = production_shapes().front();
   CHECK_FALSE(why_not_asked(first, element_type::bf16, {}));
 }
+
+}  // namespace attest::tests::domain_forms_test

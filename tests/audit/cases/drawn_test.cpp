@@ -16,6 +16,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
+namespace attest::tests::drawn_test {
 using namespace attest::audit;
 using attest::problem::element_type;
 using attest::problem::sizes;
@@ -293,3 +294,5 @@ TEST_CASE("every row of the production table becomes a problem of its form", "[u
     if (causal) CHECK(p.band.diagonal == made.problem.size().m - made.problem.size().n);
   }
 }
+
+}  // namespace attest::tests::drawn_test

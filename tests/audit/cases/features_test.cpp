@@ -4,7 +4,7 @@
 #include "problem/instance.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::features_test {
 namespace {
 
 using namespace audit;
@@ -86,4 +86,4 @@ TEST_CASE("packed rows have no mask, no bias, no dropout and no pages", "[unit]"
   CHECK_FALSE(exclude(feature::sink, feature::dropout));
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::features_test

@@ -12,7 +12,7 @@
 #include "audit/cases/case.hpp"
 #include "audit/cases/domain/edges.hpp"
 
-namespace attest::audit {
+namespace attest::audit::fit_case_test {
 namespace {
 
 struct named_domain {
@@ -133,4 +133,4 @@ TEST_CASE("the edges of a domain lie in it, each with a name of its own", "[unit
   }
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::fit_case_test

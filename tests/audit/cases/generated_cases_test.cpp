@@ -6,7 +6,7 @@
 #include "audit/cases/case.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::generated_cases_test {
 namespace {
 
 std::vector<std::string> names_of(std::vector<audit::audit_case> const& cases, std::string_view check) {
@@ -34,4 +34,4 @@ TEST_CASE("a check has the same cases alone as among all", "[unit]") {
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::generated_cases_test

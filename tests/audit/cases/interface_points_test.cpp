@@ -13,7 +13,7 @@
 #include "audit/cases/forms/support_cases.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::interface_points_test {
 namespace {
 
 /// The names of the fields of attest_call.
@@ -59,4 +59,4 @@ TEST_CASE("a call is at no point that it does not have", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::interface_points_test

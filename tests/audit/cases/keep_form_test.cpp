@@ -8,6 +8,7 @@
 #include "audit/cases/forms/drawn.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::keep_form_test {
 using namespace attest::audit;
 using attest::problem::element_type;
 using attest::problem::sizes;
@@ -87,3 +88,5 @@ TEST_CASE("sizes move to the next members, kv heads to batch entries, bands and 
   plain.options = {feature::causal}, plain.size.n = plain.size.m;
   CHECK(kept("causal=none,top-left", plain).options.has(feature::causal));
 }
+
+}  // namespace attest::tests::keep_form_test

@@ -9,6 +9,7 @@
 
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::production_shapes_test {
 using namespace attest::audit;
 using attest::problem::sizes;
 
@@ -197,3 +198,5 @@ TEST_CASE("the report can say what was cut", "[unit]") {
   CHECK(cut(one_group / 8192) ==
         "batch 16 → 1, query heads 32 → 4, key-value heads 8 → 1, queries 4096 → 1, keys 4096 → 2048");
 }
+
+}  // namespace attest::tests::production_shapes_test

@@ -12,6 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
+namespace attest::tests::row_sample_test {
 using namespace attest::audit;
 using attest::problem::sizes;
 
@@ -69,3 +70,5 @@ TEST_CASE("sampled queries are those of their entries, short ones too", "[unit]"
   CHECK(rows_of[3] >= 12);
   CHECK(rows_of[1] >= 30);
 }
+
+}  // namespace attest::tests::row_sample_test

@@ -28,7 +28,7 @@ struct narrow_weights_without_the_last_key : honest_narrow<F> {
 
 }  // namespace attest::zoo
 
-namespace attest::tests {
+namespace attest::tests::telling_values_test {
 namespace {
 
 using audit::audit_case;
@@ -290,4 +290,4 @@ TEST_CASE("anchored rows: beside a declared reference cut weights and a lost key
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::telling_values_test

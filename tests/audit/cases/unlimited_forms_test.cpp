@@ -11,6 +11,7 @@
 #include "audit/cases/forms/support_cases.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::unlimited_forms_test {
 using namespace attest::audit;
 using attest::problem::element_type;
 
@@ -68,3 +69,5 @@ TEST_CASE("drawn cases, production shapes and support cases are the recorded one
   CHECK(production.hash() == 0xa9340555be20afeeu);
   CHECK(shown.hash() == 0xebd8f8b58f6990b5u);
 }
+
+}  // namespace attest::tests::unlimited_forms_test

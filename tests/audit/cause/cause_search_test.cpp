@@ -15,7 +15,7 @@
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::cause_search_test {
 namespace {
 
 /// Leaves the last key out of the product with V, where there are more than 8 and no multiple of 8: l counts it.
@@ -288,4 +288,4 @@ TEST_CASE(
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::cause_search_test

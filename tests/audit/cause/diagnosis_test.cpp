@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::diagnosis_test {
 namespace {
 
 /// The sentence of the worst violation, where query 1 is multiplied by `factor`.
@@ -78,4 +78,4 @@ TEST_CASE("beside a named mistake no sentence keeps the answer of another", "[un
         "o[0] is 1; it equals the answer without the mask");
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::diagnosis_test

@@ -18,7 +18,7 @@
 #include "tests/audit/cause/gradient_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::gradient_causes_test {
 namespace {
 
 /// The second half of dO's rows behind a gap, as in a slice of a wider tensor.
@@ -260,4 +260,4 @@ TEST_CASE("calls that are made to tell mistakes apart leave the ones that they d
   CHECK(found->mistakes.front().name == "dq-unscaled");
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::gradient_causes_test

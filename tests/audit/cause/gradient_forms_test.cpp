@@ -15,7 +15,7 @@
 #include "tests/audit/cause/gradient_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::gradient_forms_test {
 namespace {
 
 /// Passes of three entries of different lengths, one behind the other.
@@ -136,4 +136,4 @@ TEST_CASE("gradients as if rows without a visible key were unmasked follow a con
   for (owned_problem const& p : some_empty) CHECK(judge_by_law(p, unmasked(p), says).failed == 0);
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::gradient_forms_test

@@ -10,7 +10,7 @@
 #include "audit/zoo/zoo.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::hypothesis_table_test {
 
 TEST_CASE("a convention is named in the words of --accept", "[unit]") {
   constexpr std::string_view begin = "(the convention ";
@@ -43,4 +43,4 @@ TEST_CASE("hypotheses and events have names of their own, and what the zoo expec
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::hypothesis_table_test

@@ -1,7 +1,7 @@
 // Planted mistakes are named, and honest kernels are not accused of them.
 #include "tests/audit/cause/known_answers.hpp"
 
-namespace attest::tests {
+namespace attest::tests::planted_causes_test {
 
 TEST_CASE("a mistake about tiles, axes or scores is named, and right answers contradict it", "[unit]") {
   struct planted {
@@ -74,4 +74,4 @@ TEST_CASE("a finite number that is added to the scores of hidden keys is named",
   CHECK(found.unexplained.empty());
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::planted_causes_test

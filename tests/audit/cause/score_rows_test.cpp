@@ -7,7 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
-namespace attest::tests {
+namespace attest::tests::score_rows_test {
 namespace {
 
 audit::seen_arithmetic seen_of(std::string_view specimen) {
@@ -74,4 +74,4 @@ TEST_CASE("of a kernel with another mistake, and of every right one, the rows sa
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::score_rows_test

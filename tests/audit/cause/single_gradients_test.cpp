@@ -10,7 +10,7 @@
 #include "tests/audit/cause/gradient_answers.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::single_gradients_test {
 namespace {
 
 using enum problem::output_kind;
@@ -116,4 +116,4 @@ TEST_CASE("query heads that are added to the wrong head of K and V are named", "
   CHECK(name_of_cause(passes(), added_to([](auto const& s, auto h) { return h % s.hk; })) == "dkv-heads-interleaved");
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::single_gradients_test

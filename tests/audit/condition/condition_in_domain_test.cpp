@@ -8,7 +8,7 @@
 #include "audit/condition/condition.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::condition_in_domain_test {
 namespace {
 
 using predicate = std::function<bool(call_form const&)>;
@@ -72,4 +72,4 @@ TEST_CASE("a condition inside a domain is named", "[unit]") {
     }
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::condition_in_domain_test

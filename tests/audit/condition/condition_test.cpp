@@ -11,7 +11,7 @@
 #include "audit/cases/random.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::condition_test {
 namespace {
 
 using enum feature;
@@ -284,4 +284,4 @@ TEST_CASE("time that ends anywhere leaves nothing said that the questions do not
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::condition_test

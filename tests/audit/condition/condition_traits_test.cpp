@@ -13,7 +13,7 @@
 #include "audit/tensors/elements.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::condition_traits_test {
 namespace {
 
 using enum feature;
@@ -286,4 +286,4 @@ TEST_CASE("the form of an asked call keeps its memory, mask, window, cap and dia
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::condition_traits_test

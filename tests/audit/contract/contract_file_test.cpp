@@ -11,7 +11,7 @@
 #include "reference/bound/known_weights.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::audit {
+namespace attest::audit::contract_file_test {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -275,4 +275,4 @@ TEST_CASE("a damaged contract is refused or means what it says: it never crashes
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::contract_file_test

@@ -10,7 +10,7 @@
 #include "audit/contract/contract_file.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::ready_contracts_test {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -80,4 +80,4 @@ TEST_CASE("every number of a ready contract has a source", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::ready_contracts_test

@@ -9,6 +9,7 @@
 #include "audit/files/flag_words.hpp"
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::case_file_test {
 namespace {
 
 using namespace attest::audit;
@@ -260,3 +261,5 @@ TEST_CASE("a file says which flags of libraries mean the same as its band, mask 
   auto const file = written({sequence("a")}, bytes);
   CHECK(file.metadata.at("00001/stale/a.attest.as") == "plain");
 }
+
+}  // namespace attest::tests::case_file_test

@@ -7,7 +7,7 @@
 #include "audit/files/problem_file.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::entry_limits_test {
 namespace {
 
 /// A file in memory, put together tensor by tensor.
@@ -90,4 +90,4 @@ TEST_CASE("heads of entries without queries are counted: they have no bytes", "[
   CHECK(of_heads(0, 1 << 11, 1 << 11) == "accepted");
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::entry_limits_test

@@ -12,7 +12,7 @@
 #include "audit/tensors/elements.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::merge_file_test {
 namespace {
 
 using namespace audit;
@@ -222,4 +222,4 @@ TEST_CASE("merges are judged as the claim says that parts are merged", "[unit]")
   CHECK(contract_of_merges(*find_contract("f32-ring"), element_type::f16).name == "merge-f32-f16-ring");
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::merge_file_test

@@ -8,6 +8,7 @@
 #include "tests/audit/files/file_builder.hpp"
 #include "tests/support/property.hpp"
 
+namespace attest::tests::recorded_layout_test {
 namespace {
 
 using namespace attest::audit;
@@ -161,3 +162,5 @@ TEST_CASE("any problem survives the way to a file and back", "[property]") {
     RC_ASSERT(back.band == draft.band);
   });
 }
+
+}  // namespace attest::tests::recorded_layout_test

@@ -9,6 +9,7 @@
 #include "tests/audit/files/file_builder.hpp"
 #include "tests/support/property.hpp"
 
+namespace attest::tests::recorded_test {
 namespace {
 
 using namespace attest::audit;
@@ -200,3 +201,5 @@ TEST_CASE("outputs may come in a second file", "[unit]") {
   CHECK(told.value().metadata == safetensors_metadata{{"x.attest.status", "hung"}});
   CHECK(told.value().ignored == std::vector<std::string>{"y.attest.status"});
 }
+
+}  // namespace attest::tests::recorded_test

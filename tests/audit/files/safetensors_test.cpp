@@ -15,6 +15,7 @@
 #include "tests/support/property.hpp"
 #include "tests/support/scratch_folder.hpp"
 
+namespace attest::tests::safetensors_test {
 namespace {
 
 using namespace attest::audit;
@@ -267,3 +268,5 @@ TEST_CASE("a damaged file is read or refused with a sentence", "[property]") {
                             return parsed || !parsed.why().message().empty();
                           });
 }
+
+}  // namespace attest::tests::safetensors_test

@@ -10,7 +10,7 @@
 #include "audit/contract/contract.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::ask_kernel_test {
 namespace {
 
 std::chrono::steady_clock::time_point in_seconds(int count) {
@@ -122,4 +122,4 @@ TEST_CASE("the row that was seen to be wrong is judged in every question", "[uni
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::ask_kernel_test

@@ -9,7 +9,7 @@
 #include "audit/cases/random.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::calls_like_test {
 namespace {
 
 bool has_subnormal(audit::owned_tensor const& t) {
@@ -44,4 +44,4 @@ TEST_CASE("an input with a subnormal number has a call beside it whose outputs a
         }) == 1);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::calls_like_test

@@ -16,7 +16,7 @@
 #include "audit/cases/case.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::findings_folder_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -237,4 +237,4 @@ TEST_CASE("a folder that another run holds does not stop a run for long", "[unit
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::findings_folder_test

@@ -6,7 +6,7 @@
 #include "audit/tensors/slice.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::pictures_test {
 namespace {
 
 using namespace attest::audit;
@@ -138,4 +138,4 @@ TEST_CASE("small inputs are listed whole, large ones not at all", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::pictures_test

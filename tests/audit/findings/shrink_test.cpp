@@ -5,9 +5,9 @@
 #include "tests/audit/asking/asked_case.hpp"
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::shrink_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 
 /// The rest of a case that stays wrong while it is shrunk.
@@ -95,3 +95,5 @@ TEST_CASE("no axis of a case is shrunk to nothing", "[unit]") {
     CHECK(shrunk->small.problem.size() == problem::sizes{1, 1, 1, 1, 1, 1, 1});
   }
 }
+
+}  // namespace attest::tests::shrink_test

@@ -15,9 +15,8 @@
 
 #include "tests/audit/isolation/cage.hpp"
 
+namespace attest::tests::cage_reach_test {
 namespace {
-
-using namespace attest::tests;
 
 std::string text_of(fs::path const& path) {
   std::ostringstream text;
@@ -224,3 +223,5 @@ TEST_CASE("a kernel that uses a device starts as CUDA's driver does", "[unit]") 
     CHECK(succeeds(true) == 1);
   }
 }
+
+}  // namespace attest::tests::cage_reach_test

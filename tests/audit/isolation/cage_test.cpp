@@ -18,8 +18,7 @@
 
 #include "tests/support/processes.hpp"
 
-using namespace attest::tests;
-
+namespace attest::tests::cage_test {
 TEST_CASE("a kernel cannot write to the memory of the judge", "[unit]") {
   for (trial const& at : trials())
     for (char const* name : {"naive", "writes_judge_memory", "writes_judge_by_call", "traces_judge"}) {
@@ -194,3 +193,5 @@ TEST_CASE("after chroot root's kernels are as well kept as before, and what they
   }
   ::unsetenv("ATTEST_TEST_FILE");
 }
+
+}  // namespace attest::tests::cage_test

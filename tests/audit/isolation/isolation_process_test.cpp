@@ -21,9 +21,9 @@
 #include "tests/audit/isolation/isolation.hpp"
 #include "tests/support/processes.hpp"
 
+namespace attest::tests::isolation_process_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 using Catch::Contains, Catch::StartsWith;
 
@@ -281,3 +281,5 @@ TEST_CASE("a call of a library that cannot be loaded again is unanswered", "[uni
   CHECK(report.outcome == call_outcome::unanswered);
   CHECK_THAT(report.sentence, StartsWith("was not called: its library, which was loaded before, is not a shared"));
 }
+
+}  // namespace attest::tests::isolation_process_test

@@ -12,9 +12,9 @@
 
 #include "audit/tensors/elements.hpp"
 
+namespace attest::tests::isolation_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 using Catch::Contains;
 
@@ -273,3 +273,5 @@ TEST_CASE("outputs do not depend on the placement of tensors", "[property]") {
     }
   });
 }
+
+}  // namespace attest::tests::isolation_test

@@ -7,9 +7,9 @@
 
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::isolation_together_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 
 /// Two heads, so large that a call takes about a millisecond; `first` tells problems apart.
@@ -132,3 +132,5 @@ TEST_CASE("what the kernel broke in one call of a group is in the report of that
       answers_of(wrong, asked_group({large_problem(1), large_problem(2)}, 4, 2, {.memory = {.row_gap = 3}}));
   for (call_answer const& answer : answers) CHECK(answer.report.broke(promise::leaves_gaps));
 }
+
+}  // namespace attest::tests::isolation_together_test

@@ -11,9 +11,9 @@
 #include "tests/audit/isolation/isolation.hpp"
 #include "tests/audit/isolation/memory_forms.hpp"
 
+namespace attest::tests::memory_cost_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 
 }  // namespace
@@ -108,3 +108,5 @@ TEST_CASE("a form that the system cannot give is not asked, and says so", "[unit
   refused = ask(kernel, valid(std::move(draft)), many).report;
   CHECK(refused.sentence == "not asked: the call has more than 1024 parts of memory");
 }
+
+}  // namespace attest::tests::memory_cost_test

@@ -13,9 +13,9 @@
 #include "tests/audit/isolation/isolation.hpp"
 #include "tests/audit/isolation/memory_forms.hpp"
 
+namespace attest::tests::memory_form_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 using Catch::Contains;
 
@@ -164,3 +164,5 @@ TEST_CASE("a form says what it is", "[unit]") {
         "V is the first columns of K; Q, K, V and O lie in the order [b, n, h, d]; 1 elements lie between rows of the "
         "outputs; 2147483712 elements lie between batch entries; 5 elements lie between heads");
 }
+
+}  // namespace attest::tests::memory_form_test

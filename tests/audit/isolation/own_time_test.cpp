@@ -3,6 +3,7 @@
 
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::own_time_test {
 using attest::audit::own_time;
 using attest::audit::share_of_processors;
 
@@ -29,3 +30,5 @@ TEST_CASE("the own time is never ahead of the clock and never goes back", "[unit
   CHECK(own_time::share() <= 1);
   CHECK(attest::audit::usable_processors() >= 1);
 }
+
+}  // namespace attest::tests::own_time_test

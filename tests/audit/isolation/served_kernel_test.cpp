@@ -9,9 +9,9 @@
 
 #include "tests/audit/isolation/isolation.hpp"
 
+namespace attest::tests::served_kernel_test {
 namespace {
 
-using namespace attest::tests;
 namespace problem = attest::problem;
 using Catch::Contains;
 
@@ -281,3 +281,5 @@ TEST_CASE("a process that has stopped to serve leaves calls unanswered, not the 
   INFO(report.sentence);
   CHECK((report.outcome == call_outcome::unknown_status || report.outcome == call_outcome::unanswered));
 }
+
+}  // namespace attest::tests::served_kernel_test

@@ -8,7 +8,7 @@
 #include "audit/tensors/gradient_form.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::autograd_gradients_test {
 using namespace attest::audit;
 
 namespace {
@@ -161,3 +161,5 @@ TEST_CASE("a call whose weights are neither of the LSE nor saved is refuted unde
   judgement const either = judge_by_law(problem, got, claim_of(backward_weights::either));
   CHECK(either.failed == 1);
 }
+
+}  // namespace attest::tests::autograd_gradients_test

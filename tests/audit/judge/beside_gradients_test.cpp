@@ -14,7 +14,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-using namespace attest;
+namespace attest::tests::beside_gradients_test {
 using namespace attest::audit;
 
 namespace {
@@ -132,3 +132,5 @@ TEST_CASE("a backward pass is open where 0 times a hidden product may be NaN", "
   claim.conventions.masked_values = conventions::masked::never_read;
   CHECK_FALSE(is_open(causal, nan, 0x1p70));
 }
+
+}  // namespace attest::tests::beside_gradients_test

@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::conventions_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -251,4 +251,4 @@ TEST_CASE("where NaN is unspecified anything may come of it, and only of it", "[
   CHECK(answered.judged(unspecified).failed == 1);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::conventions_test

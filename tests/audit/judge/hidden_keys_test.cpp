@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::hidden_keys_test {
 namespace {
 
 using audit::conventions;
@@ -136,4 +136,4 @@ TEST_CASE("a claim that hidden values must be finite says so of parts that saw n
   CHECK_FALSE(open(nan, 0.5, must_be_finite));
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::hidden_keys_test

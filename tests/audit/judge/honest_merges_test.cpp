@@ -8,7 +8,7 @@
 #include "tests/support/known_run.hpp"
 #include "tests/support/recorded_row.hpp"
 
-namespace attest::tests {
+namespace attest::tests::honest_merges_test {
 namespace {
 
 using problem::element_type;
@@ -98,4 +98,4 @@ TEST_CASE("merges by way of base 2 count every rounding of the LSE", "[unit]") {
   CHECK(bound.terms().z_per_Y >= 3 * 0x1p-24);  // γ_3; it was 2u(1 + 2u)
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::honest_merges_test

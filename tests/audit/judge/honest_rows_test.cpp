@@ -11,7 +11,7 @@
 #include "tests/support/known_run.hpp"
 #include "tests/support/recorded_row.hpp"
 
-namespace attest::tests {
+namespace attest::tests::honest_rows_test {
 namespace {
 
 using problem::element_type;
@@ -280,4 +280,4 @@ TEST_CASE("an absolute rounding of the output is in every bound", "[unit]") {
   check_inside("absolute-output-rounding", row, changed_preset("f32", [](kernel_model& m) { m.omega_out = 0.1; }));
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::honest_rows_test

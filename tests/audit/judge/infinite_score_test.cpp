@@ -8,7 +8,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::infinite_score_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -79,4 +79,4 @@ TEST_CASE("a scale that may be flushed, times an infinity, is not judged", "[uni
   CHECK(failed("f32", 0x1p-120) == 1);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::infinite_score_test

@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::judge_case_test {
 namespace {
 
 using audit::relation;
@@ -215,4 +215,4 @@ TEST_CASE("parts whose O is rounded to bf16 or f16 are merged under a bound that
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::judge_case_test

@@ -17,7 +17,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::judge_outputs_test {
 namespace {
 
 using audit::judgement;
@@ -181,4 +181,4 @@ TEST_CASE("a judgement says of a violation whether it would keep it", "[unit]") 
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::judge_outputs_test

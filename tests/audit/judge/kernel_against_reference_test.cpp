@@ -10,7 +10,7 @@
 #include "tests/support/property.hpp"
 #include "tests/support/random_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::kernel_against_reference_test {
 namespace {
 
 audit::contract claim_of(recipe const& r) {
@@ -250,4 +250,4 @@ TEST_CASE("a wrong answer is refuted: mean(V), a dropped key, a shifted LSE, a w
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::kernel_against_reference_test

@@ -7,9 +7,7 @@
 #include "tests/fast/case.hpp"
 #include "tests/support/attacked_row.hpp"
 
-using namespace attest;
-using namespace attest::tests;
-
+namespace attest::tests::kernel_bound_attack_test {
 namespace {
 
 template <class F>
@@ -52,3 +50,5 @@ TEST_CASE("hill climbing does not push the kernel past its own bound", "[propert
     CHECK(twice > 0.2);
   }
 }
+
+}  // namespace attest::tests::kernel_bound_attack_test

@@ -10,7 +10,7 @@
 #include "audit/oracle/rounded_lse.hpp"
 #include "tests/audit/judge/answered_draft.hpp"
 
-namespace attest::tests {
+namespace attest::tests::lse_base_test {
 namespace {
 
 constexpr conventions base_2{.lse_base = problem::log_base::two};
@@ -120,4 +120,4 @@ TEST_CASE("parts whose LSE is in base 2 are merged by powers of 2", "[unit]") {
   CHECK(merged > 0);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::lse_base_test

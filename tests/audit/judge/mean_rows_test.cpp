@@ -4,7 +4,7 @@
 
 #include "tests/audit/judge/answered_draft.hpp"
 
-namespace attest::tests {
+namespace attest::tests::mean_rows_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -117,4 +117,4 @@ TEST_CASE("the mean of V is that of all rows, or of those that dropout keeps", "
   answered.breaks(mean, 4);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::mean_rows_test

@@ -15,7 +15,7 @@
 #include "tests/audit/judge/float_merges.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::merge_bound_test {
 namespace {
 
 using namespace audit;
@@ -219,4 +219,4 @@ TEST_CASE("no honest merge is outside the bound of merges of its type", "[proper
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::merge_bound_test

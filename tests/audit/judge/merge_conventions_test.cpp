@@ -12,7 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::merge_conventions_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -111,4 +111,4 @@ TEST_CASE("what a kernel leaves in rows of no query is judged where the contract
   CHECK(answered.judged({.padding_rows = padding::kept}).failed == 0);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::merge_conventions_test

@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_check.hpp"
 
-namespace attest::audit {
+namespace attest::audit::preset_comparison_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -119,4 +119,4 @@ TEST_CASE("a sharper preset is of the same type, and its bounds are no larger", 
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::preset_comparison_test

@@ -7,7 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::read_weights_test {
 namespace {
 
 /// A case whose V reads all weights in one call, and the built-in kernel's answer to it.
@@ -84,4 +84,4 @@ TEST_CASE("weights read through V: a negative weight is named, and so is a sum t
   CHECK(negative);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::read_weights_test

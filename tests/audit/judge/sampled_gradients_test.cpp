@@ -12,7 +12,7 @@
 #include "reference/attention/visibility.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::sampled_gradients_test {
 using namespace attest::audit;
 
 namespace {
@@ -131,3 +131,5 @@ TEST_CASE("drawn and production backward passes are the same for the same number
   }
   CHECK(production_of_gradients().size() == 11);
 }
+
+}  // namespace attest::tests::sampled_gradients_test

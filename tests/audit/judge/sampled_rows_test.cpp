@@ -14,7 +14,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/problem_recipe.hpp"
 
-namespace attest::tests {
+namespace attest::tests::sampled_rows_test {
 
 TEST_CASE("where rows are sampled, the others are judged to be finite", "[unit]") {
   audit::audit_case const asked = sampled({.size = {1, 2, 2, 40, 16, 8, 8}, .length = 1}, {{0, 0, 3}, {0, 1, 39}});
@@ -91,4 +91,4 @@ TEST_CASE("where rows are sampled, the LSE of the others is judged to be a numbe
   CHECK(failed() == 1);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::sampled_rows_test

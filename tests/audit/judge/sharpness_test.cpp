@@ -11,7 +11,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_check.hpp"
 
-namespace attest::audit {
+namespace attest::audit::sharpness_test {
 namespace {
 
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
@@ -161,4 +161,4 @@ TEST_CASE("one output without a sharp element is enough to leave the audit undec
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::sharpness_test

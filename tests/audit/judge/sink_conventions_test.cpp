@@ -6,7 +6,7 @@
 
 #include "tests/audit/judge/answered_draft.hpp"
 
-namespace attest::tests {
+namespace attest::tests::sink_conventions_test {
 namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
@@ -134,4 +134,4 @@ TEST_CASE("an LSE without its sink is judged wherever the sink lies", "[unit]") 
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::sink_conventions_test

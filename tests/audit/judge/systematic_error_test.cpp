@@ -18,7 +18,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/one_check.hpp"
 
-namespace attest::audit {
+namespace attest::audit::systematic_error_test {
 namespace {
 
 bool has(std::string const& text, std::string const& part) { return text.find(part) != std::string::npos; }
@@ -227,4 +227,4 @@ TEST_CASE("elements of which the truth is a subnormal or 0 do not count", "[unit
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::systematic_error_test

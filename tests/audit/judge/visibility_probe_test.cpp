@@ -9,7 +9,7 @@
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::visibility_probe_test {
 namespace {
 
 /// The probe of three queries that see 32 keys each, with column 0 of query 1 of head 0 replaced.
@@ -48,4 +48,4 @@ TEST_CASE("no keys are named where the numbers are those of no set of keys", "[u
   CHECK_FALSE(says_keys(found));
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::visibility_probe_test

@@ -9,7 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
-namespace attest::tests {
+namespace attest::tests::wider_claims_test {
 namespace {
 
 using names = std::vector<std::string>;
@@ -104,4 +104,4 @@ TEST_CASE("a wrong kernel is inside none, and what one case left is not asked of
     CHECK(wider.holding(asked, outputs, false, {}).empty());
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::wider_claims_test

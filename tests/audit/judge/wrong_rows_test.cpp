@@ -8,7 +8,7 @@
 
 #include "tests/support/recorded_row.hpp"
 
-namespace attest::tests {
+namespace attest::tests::wrong_rows_test {
 namespace {
 
 using problem::element_type;
@@ -184,4 +184,4 @@ TEST_CASE("a constant column of 4200 keys shows values that were cut", "[unit]")
   }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::wrong_rows_test

@@ -21,7 +21,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace attest::tests {
+namespace attest::tests::oracle_gradients_test {
 namespace {
 
 using namespace audit;
@@ -252,4 +252,4 @@ TEST_CASE("a dO of another shape is refused by name", "[unit]") {
   CHECK(explained(path, "dq").why().message().find("do") != std::string::npos);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::oracle_gradients_test

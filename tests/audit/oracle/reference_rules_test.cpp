@@ -9,7 +9,7 @@
 #include "tests/audit/oracle/referenced.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::reference_rules_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST_CASE("outputs of a kernel whose weights are known, or that Clause H limits,
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::reference_rules_test

@@ -15,7 +15,7 @@
 #include "tests/support/problem_recipe.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace attest::audit {
+namespace attest::audit::reference_sinks_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -130,4 +130,4 @@ TEST_CASE("the file has what a contract says of sinks, with its bound", "[unit]"
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::reference_sinks_test

@@ -10,7 +10,7 @@
 #include "tests/audit/oracle/referenced.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::reference_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,4 +106,4 @@ TEST_CASE("a contract for another type is refused by name, and so is what is no 
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::reference_test

@@ -7,9 +7,9 @@
 
 #include "tests/support/catch.hpp"
 
+namespace attest::tests::solve_test {
 namespace {
 
-using namespace attest;
 namespace fs = std::filesystem;
 
 struct tensor {
@@ -71,3 +71,5 @@ TEST_CASE("a tie between two decimals stays undecided, and more digits than any 
     CHECK(has(refused.why().message(), "4096 bits"));
   }
 }
+
+}  // namespace attest::tests::solve_test

@@ -18,7 +18,7 @@
 #include "tests/support/builtin_kernel.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::vectors_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -197,4 +197,4 @@ TEST_CASE("what is not a file of vectors is refused with a sentence that names t
     CHECK_FALSE(audit::parse_vectors(std::string_view(good).substr(0, size)).has_value());
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::vectors_test

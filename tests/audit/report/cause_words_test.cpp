@@ -3,7 +3,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::cause_words_test {
 namespace {
 
 named_mistake mistake(std::string sentence, std::int64_t explains, std::int64_t tried_passing = 0,
@@ -123,4 +123,4 @@ TEST_CASE("of the mistakes that fit the only input of a shard, the one that othe
   CHECK(sentence_of(*alone) == sentence_of(*one.cause));
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::cause_words_test

@@ -19,7 +19,7 @@
 #include "audit/support/markup.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::audit {
+namespace attest::audit::coverage_test {
 namespace {
 
 using json = nlohmann::ordered_json;
@@ -287,4 +287,4 @@ TEST_CASE("text, JSON, HTML and JUnit say what was covered; without calls they s
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::coverage_test

@@ -12,7 +12,7 @@
 #include "tests/audit/report/drawn_report.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::failing_presets_test {
 namespace {
 
 /// Two of two answered inputs fail; the first is inside both presets, the second inside one of them.
@@ -118,4 +118,4 @@ TEST_CASE("reports of different revisions of the theorem are not merged", "[unit
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::failing_presets_test

@@ -12,7 +12,7 @@
 #include "audit/report/text.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::audit {
+namespace attest::audit::join_reports_test {
 namespace {
 
 double draw_number() {
@@ -213,4 +213,4 @@ TEST_CASE("the condition of a finding is said in every form of the report, and w
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::join_reports_test

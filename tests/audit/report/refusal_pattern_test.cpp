@@ -3,7 +3,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::refusal_pattern_test {
 namespace {
 
 constexpr call_replies refused{.call = reply::refused};
@@ -115,4 +115,4 @@ TEST_CASE("without a pattern, and of a single refusal, nothing is said", "[unit]
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::refusal_pattern_test

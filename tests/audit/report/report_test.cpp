@@ -10,7 +10,7 @@
 #include "audit/support/markup.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::report_test {
 namespace {
 
 using namespace attest::audit;
@@ -203,4 +203,4 @@ TEST_CASE("a curve has the bound, a line of its own for each kernel, and room fo
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::report_test

@@ -12,7 +12,7 @@
 #include "audit/report/verdict.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::screen_test {
 namespace {
 
 using Catch::Contains;
@@ -178,4 +178,4 @@ TEST_CASE("the screens of several kernels end with the verdict on each", "[unit]
   CHECK(lines.back() == "REFUTED        libwrong.so");
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::screen_test

@@ -10,7 +10,7 @@
 #include "tests/audit/report/shard_file.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::audit {
+namespace attest::audit::shard_edits_test {
 namespace {
 
 TEST_CASE("a fact that cannot be is refused with its place, whatever the hash", "[unit]") {
@@ -131,4 +131,4 @@ TEST_CASE("any edit of a shard is refused with a sentence, or the whole can be d
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::shard_edits_test

@@ -13,7 +13,7 @@
 #include "tests/audit/report/shard_file.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::audit {
+namespace attest::audit::shard_file_test {
 namespace {
 
 using edit_report = std::function<void(report&)>;
@@ -185,4 +185,4 @@ TEST_CASE("a kernel is known by its build, and a contract by its numbers", "[uni
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::shard_file_test

@@ -13,7 +13,7 @@
 #include "tests/audit/report/drawn_report.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::verdict_test {
 namespace {
 
 TEST_CASE("the numbers of a verdict add up", "[unit]") {
@@ -218,4 +218,4 @@ TEST_CASE("of a check that the conventions of a contract left open, the report s
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::verdict_test

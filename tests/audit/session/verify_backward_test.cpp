@@ -13,7 +13,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace attest::tests {
+namespace attest::tests::verify_backward_test {
 namespace {
 
 using namespace audit;
@@ -171,4 +171,4 @@ TEST_CASE("a gradient of another shape, or of no input, cannot be judged", "[uni
   CHECK(sentence([](tensors_of& pass) { pass["dsink"] = {{0}, {1}}; }).find("there is no sink") != std::string::npos);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::verify_backward_test

@@ -10,7 +10,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
 
-namespace attest::tests {
+namespace attest::tests::verify_merge_test {
 namespace {
 
 using namespace audit;
@@ -135,4 +135,4 @@ TEST_CASE("a contract about merges judges no attention", "[unit]") {
   CHECK(referenced.why().message().find(why) != std::string::npos);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::verify_merge_test

@@ -7,6 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/scratch_folder.hpp"
 
+namespace attest::tests::file_place_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -70,3 +71,5 @@ TEST_CASE("a file that does not exist yet has its path; one whose folder does no
   CHECK_FALSE(place_of(folder.path / "nowhere" / "a"));
   CHECK_FALSE(place_of(""));
 }
+
+}  // namespace attest::tests::file_place_test

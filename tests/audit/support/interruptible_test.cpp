@@ -9,7 +9,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::interruptible_test {
 namespace {
 
 bool never() { return false; }
@@ -39,4 +39,4 @@ TEST_CASE("work is cancelled where it is asked for, and whole where not", "[unit
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::interruptible_test

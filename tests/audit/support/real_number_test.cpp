@@ -7,7 +7,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::real_number_test {
 
 TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole and finite", "[unit]") {
   struct known {
@@ -37,4 +37,4 @@ TEST_CASE("a number in somebody's text is a decimal number or a hex float, whole
     CHECK(!hex_number(text));
 }
 
-}  // namespace attest::audit
+}  // namespace attest::audit::real_number_test

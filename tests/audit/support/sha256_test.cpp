@@ -9,7 +9,7 @@
 
 #include "tests/support/catch.hpp"
 
-namespace attest::audit {
+namespace attest::audit::sha256_test {
 namespace {
 
 TEST_CASE("the examples of FIPS 180-4 have their hashes", "[unit]") {
@@ -57,4 +57,4 @@ TEST_CASE("a file has the hash of its bytes, and what is no file has a sentence"
 }
 
 }  // namespace
-}  // namespace attest::audit
+}  // namespace attest::audit::sha256_test

@@ -11,7 +11,7 @@
 #include "reference/real/nearest.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::elements_test {
 using problem::bf16;
 using problem::element_type;
 using problem::f16;
@@ -128,3 +128,5 @@ static_assert(audit::limits_of(element_type::f16).largest == 65504 &&
               audit::limits_of(element_type::f16).epsilon == 0x1p-10);
 static_assert(audit::limits_of(element_type::bf16).largest == 0x1.fep127 &&
               audit::limits_of(element_type::bf16).smallest == 0x1p-133);
+
+}  // namespace attest::tests::elements_test

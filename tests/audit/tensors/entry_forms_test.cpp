@@ -9,7 +9,7 @@
 #include "audit/judge/judge_outputs.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::entry_forms_test {
 namespace {
 
 using namespace audit;
@@ -128,4 +128,4 @@ TEST_CASE("files keep packed and paged problems, in every order of axes", "[unit
       }
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::entry_forms_test

@@ -11,7 +11,7 @@
 #include "audit/tensors/slice.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
+namespace attest::tests::owned_problem_test {
 using audit::owned_problem;
 using audit::owned_tensor;
 using audit::problem_draft;
@@ -127,3 +127,5 @@ TEST_CASE("a part of a problem is a problem, with the parameters of the whole", 
   CHECK(part->draft().band == problem::band{2, 2, 0});  // query 1 is the first
   CHECK(part->draft().mask->layout.shape == std::array<std::int64_t, 4>{1, 1, 1, 3});
 }
+
+}  // namespace attest::tests::owned_problem_test

@@ -14,7 +14,7 @@
 #include "tests/audit/zoo/conditional_edges.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::conditional_mutants_test {
 namespace {
 
 using enum memory_form;
@@ -133,4 +133,4 @@ TEST_CASE("honest kernels that prepare their call answer as the kernel behind th
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::conditional_mutants_test

@@ -11,7 +11,7 @@
 #include "tests/support/guarded_call.hpp"
 #include "tests/support/property.hpp"
 
-namespace attest::tests {
+namespace attest::tests::kernel_promises_test {
 namespace {
 
 /// Nothing, or what is wrong. All calls of the case are judged as the audit judges them, each against the truth and all
@@ -121,4 +121,4 @@ TEST_CASE("the zoo by name", "[.list]") {  // for tests/audit/zoo/plant_test.sh;
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::kernel_promises_test

@@ -9,7 +9,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/guarded_call.hpp"
 
-namespace attest::tests {
+namespace attest::tests::rare_mutants_test {
 namespace {
 
 using problem::element_type;
@@ -118,4 +118,4 @@ TEST_CASE("long rows: the mutants lose a key, count one twice or cut V, from 102
           1e-5);
 }
 
-}  // namespace attest::tests
+}  // namespace attest::tests::rare_mutants_test

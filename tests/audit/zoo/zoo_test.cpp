@@ -10,7 +10,7 @@
 #include "audit/zoo/claim.hpp"
 #include "tests/support/catch.hpp"
 
-namespace attest::tests {
+namespace attest::tests::zoo_test {
 namespace {
 
 TEST_CASE("there are 40 mutants and 8 honest designs at least", "[unit]") {
@@ -52,4 +52,4 @@ TEST_CASE("a mutant names a class, an issue except in two families, and its defe
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::zoo_test

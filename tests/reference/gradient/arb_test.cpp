@@ -6,8 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/mp.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::arb_test {
 using oracles::arb_ball, oracles::arb_balls;
 using reference::gradient, reference::gradient_index, reference::value_kind;
 
@@ -191,3 +190,5 @@ TEST_CASE("Arb agrees on gradients of f32", "[property][differential]") { agains
 TEST_CASE("Arb agrees on gradients of f64", "[property][differential]") { against_arb<double>(2, 2); }
 TEST_CASE("Arb agrees on gradients of bf16", "[property][differential]") { against_arb<problem::bf16>(3, 2); }
 TEST_CASE("Arb agrees on gradients of f16", "[property][differential]") { against_arb<problem::f16>(4, 2); }
+
+}  // namespace attest::tests::arb_test

@@ -4,8 +4,7 @@
 #include "tests/reference/gradient/asked.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::attack_test {
 using reference::gradient_mode;
 
 namespace {
@@ -70,3 +69,5 @@ void attack(std::uint64_t seed, int cases) {
 TEST_CASE("honest f32 kernels stay within the bound", "[property]") { attack<float>(11, 400); }
 TEST_CASE("honest bf16 kernels stay within the bound", "[property]") { attack<problem::bf16>(12, 150); }
 TEST_CASE("honest f16 kernels stay within the bound", "[property]") { attack<problem::f16>(13, 150); }
+
+}  // namespace attest::tests::attack_test

@@ -8,8 +8,7 @@
 #include "tests/reference/gradient/drawn.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::differences_test {
 using reference::gradient, reference::gradient_index;
 using ball = reference::ball<256>;
 
@@ -76,3 +75,5 @@ TEST_CASE("gradients are derivatives of the forward pass", "[property]") {
     if (!c.sink.empty()) check(gradient::dsink, &gradient_case::sink, {1, s.hq, 1, 1});
   }
 }
+
+}  // namespace attest::tests::differences_test

@@ -6,8 +6,7 @@
 #include "tests/reference/gradient/dense.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::exact_test {
 using reference::gradient, reference::gradient_index, reference::gradient_mode, reference::value_kind;
 
 namespace {
@@ -280,3 +279,5 @@ TEST_CASE("some rows and keys of a group are what they are in the whole group", 
       }
   }
 }
+
+}  // namespace attest::tests::exact_test

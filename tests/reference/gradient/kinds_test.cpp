@@ -5,8 +5,7 @@
 #include "tests/reference/gradient/honest.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::kinds_test {
 using reference::gradient, reference::gradient_mode, reference::value_kind;
 
 namespace {
@@ -253,3 +252,5 @@ TEST_CASE("an LSE far below the scores leaves local mode open", "[unit]") {
   CHECK(group.dv_at(0, 0).bound == INFINITY);
   CHECK(group.dv_at(2, 0).bound < INFINITY);
 }
+
+}  // namespace attest::tests::kinds_test

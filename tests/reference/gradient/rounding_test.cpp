@@ -6,8 +6,7 @@
 #include "tests/reference/gradient/dense.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::rounding_test {
 using reference::gradient, reference::gradient_index, reference::gradient_mode, reference::value_kind;
 
 namespace {
@@ -159,3 +158,5 @@ TEST_CASE("two rows whose exponentials cancel stay undecided", "[unit]") {
   // One of them alone is decided.
   CHECK(rounded_one<float>(column({1}, {1, -1}, {1, 3}, {1}), gradient::dv, 0));
 }
+
+}  // namespace attest::tests::rounding_test

@@ -3,8 +3,7 @@
 #include "tests/reference/gradient/asked.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::stored_test {
 using problem::f16;
 using reference::gradient_element, reference::gradient_mode;
 
@@ -144,3 +143,5 @@ TEST_CASE("parts and blocks of rows do not reach across heads", "[unit]") {
   CHECK(answer(&format) == 256);
   CHECK(verdict_on(judged<problem::bf16>(c, models).dv_at(0, 0), 256) == reference::gradient_verdict::certified);
 }
+
+}  // namespace attest::tests::stored_test

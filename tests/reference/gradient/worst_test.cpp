@@ -3,8 +3,7 @@
 #include "tests/reference/gradient/asked.hpp"
 #include "tests/support/catch.hpp"
 
-using namespace attest;
-using namespace attest::tests;
+namespace attest::tests::worst_test {
 using reference::gradient, reference::gradient_mode;
 
 namespace {
@@ -273,3 +272,5 @@ TEST_CASE("an LSE that is not finite judges nothing", "[unit]") {
   auto const found = ask(stored_case<float>(c), sharp_models(fa, c), got, gradient_mode::recorded);
   CHECK(found.judged == 0);
 }
+
+}  // namespace attest::tests::worst_test
