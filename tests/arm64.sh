@@ -53,6 +53,7 @@ done | sort -u >"$build/aarch64/chosen.txt"
 awk -F '\t' 'NR == FNR { chosen[$1]; next } $1 in chosen && !$3 { print $2 }' \
   "$build/aarch64/chosen.txt" "$build/aarch64/tests/registered.txt" |
   tr ' ' '\n' | sort -u | xargs cmake --build "$build/aarch64" --target
+export RC_PARAMS=max_success=25 # of each property: qemu takes twenty times as long
 for room in $rooms; do
   ctest --test-dir "$build/aarch64/tests/$room" -j 2 -L 'unit|property' -LE 'nightly|differential' \
     --output-on-failure --no-tests=error
