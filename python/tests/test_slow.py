@@ -35,6 +35,7 @@ def test_a_slow_kernel_is_asked_some_cases_of_every_check() -> None:
     assert said in " ".join(str(report).split())
 
 
+@pytest.mark.dear
 def test_named_cases_are_asked_however_long_they_take() -> None:
     report = attest.audit(napping, quick=True, seed=1, findings="", only="scale")
     assert report.verdict == "certified" and not left_out(report), report
