@@ -137,10 +137,10 @@ std::vector<std::string> refusal_patterns(std::span<asked_call const> calls) {
 std::string words_of_refused_plain(std::span<asked_call const> calls) {
   std::int64_t asked = 0, refused = 0;
   problem::sizes first{};
-  for (asked_call const& call : calls) {
-    if (!is_bare(call.form)) continue;
+  for (auto const& [form, was_answered] : unexplained(calls, &call_replies::call)) {
+    if (!is_bare(*form)) continue;
     ++asked;
-    if (call.outcome.call == reply::refused && refused++ == 0) first = call.form.size;
+    if (!was_answered && refused++ == 0) first = form->size;
   }
   if (refused == 0) return "";
   return fmt::format("of {} plain calls of the declared domain it refused {}, the first with {}", grouped(asked),

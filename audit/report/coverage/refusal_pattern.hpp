@@ -27,7 +27,8 @@ struct asked_call {
 std::vector<std::string> refusal_patterns(std::span<asked_call const> calls);
 
 /// "of 20 plain calls of the declared domain it refused 7, the first with b=1 hq=2 hk=2 n=64 m=64 d=128 dv=128". Empty
-/// if none of these calls was refused. Which calls are plain: is_bare().
+/// if none of these calls was refused. Which calls are plain: is_bare(), without a feature, or two at a time, that it
+/// never answers: coverage has these.
 std::string words_of_refused_plain(std::span<asked_call const> calls);
 
 }  // namespace attest::audit

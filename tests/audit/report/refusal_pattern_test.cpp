@@ -101,6 +101,20 @@ TEST_CASE("what a feature explains is no pattern", "[unit]") {
   CHECK(refusal_patterns(calls).empty());
 }
 
+TEST_CASE("plain calls of a declared domain are those of features that are answered somewhere", "[unit]") {
+  std::vector<asked_call> calls;
+  for (std::int64_t const m : {8, 16, 32}) {
+    calls.push_back({with_keys(m), {}});
+    calls.push_back({with_keys(m, {feature::causal}), m == 8 ? call_replies{} : refused});
+    calls.push_back({with_keys(m, {feature::symmetric_window}), refused});
+    calls.push_back({with_keys(m, {feature::softcap}), refused});
+  }
+  CHECK(words_of_refused_plain(calls) ==
+        "of 6 plain calls of the declared domain it refused 2, the first with b=1 hq=8 hk=8 n=16 m=16 d=64 dv=64");
+  std::erase_if(calls, [](asked_call const& call) { return call.form.options.has(feature::causal); });
+  CHECK(words_of_refused_plain(calls).empty());
+}
+
 TEST_CASE("without a pattern, and of a single refusal, nothing is said", "[unit]") {
   CHECK(refusal_patterns({}).empty());
   CHECK(refusal_patterns(asked_for({1, 2, 3}, [](auto) { return false; })).empty());
