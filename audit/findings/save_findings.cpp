@@ -40,6 +40,7 @@ class finding_saver {
       : options_(options),
         until_(until),
         kernel_(options, until),
+        late_kernel_(options, until + std::chrono::seconds(2)),
         folder_(folder),
         report_(into),
         domain_(domain),
@@ -50,7 +51,7 @@ class finding_saver {
     // A hang is not tried again: every attempt would last until the time limit.
     if (found.what.bug_class == bug_class::hang) found.no_pictures = "the kernel hung";
     else if (found.what.callers > 0) found.no_pictures = "the call by itself is right";
-    else if (kernel_.late()) found.no_pictures = "there was no time left";
+    else if (kernel_.late()) found.no_pictures = "there was no time left", asks_again = true;
     else if (!kernel_.session()) found.no_pictures = "the kernel does not load again";
     else if (draw_and_shrink(failing, found)) return;
     else asks_again = true;
@@ -64,10 +65,12 @@ class finding_saver {
 
  private:
   case_result run_again(audit_case const& kernel_case, case_outputs* outputs = nullptr) {
+    kernel_again& kernel = kernel_.late() ? late_kernel_ : kernel_;
+    if (kernel.late() || !kernel.session()) return {};
     problem::result<case_result> rerun = case_result{};
     bool const cut =
-        interruptible([&] { return kernel_.late(); },
-                      [&] { rerun = run_case(kernel_case, *kernel_.session(), options_.rules(), outputs); });
+        interruptible([&] { return kernel.late(); },
+                      [&] { rerun = run_case(kernel_case, *kernel.session(), options_.rules(), outputs); });
     if (cut && outputs) outputs->clear();
     return rerun && !cut ? std::move(rerun).value() : case_result{};
   }
@@ -139,6 +142,7 @@ class finding_saver {
   audit_options const& options_;
   clock::time_point until_;
   kernel_again kernel_;
+  kernel_again late_kernel_;  ///< for answers that are saved when the time is over
   findings_folder& folder_;
   report& report_;
   call_domain const& domain_;

@@ -101,6 +101,12 @@ std::string values_words(std::vector<input_listing> const& inputs) {
   return words;
 }
 
+/// A command of this program, for the shell that started it.
+std::string as_called(std::string const& command, screen_form const& form) {
+  constexpr std::string_view name = "attest ";
+  return form.called.empty() || !command.starts_with(name) ? command : form.called + command.substr(name.size() - 1);
+}
+
 /// "CHECK 3/177, …": the checks in which inputs failed, then how many did not fail and how many were not asked.
 std::string checks_words(report const& of) {
   std::vector<std::string> failed;
@@ -130,7 +136,7 @@ std::string not_asked_words(report const& of) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-void add_refutation(report const& of, verdict_facts const& facts, label_rows& rows) {
+void add_refutation(report const& of, verdict_facts const& facts, screen_form const& form, label_rows& rows) {
   rows.add_verdict(of.verdict, fmt::format("{} in {} of {}", plural(facts.faults, "fault"), grouped(facts.failed),
                                            plural(facts.inputs, "input")));
   if (of.cause) {
@@ -148,8 +154,8 @@ void add_refutation(report const& of, verdict_facts const& facts, label_rows& ro
     rows.add(is_small ? "smallest call" : "call",
              sizes_words(first->smallest_sizes()) + (is_saved ? values_words(first->shrunk->inputs) : ""), 4);
     rows.add("", what.sentence, 4);
-    rows.add("again", first->reproducer, lines_of_command);
-    if (is_saved) rows.add("in detail", first->shrunk->explain, lines_of_command);
+    rows.add("again", as_called(first->reproducer, form), lines_of_command);
+    if (is_saved) rows.add("in detail", as_called(first->shrunk->explain, form), lines_of_command);
     if (is_saved && first->shrunk->explain.empty() && !first->shrunk->file.empty() &&
         first->reproducer.find(first->shrunk->file) == std::string::npos)
       rows.add("", "the call is in " + first->shrunk->file);
@@ -189,7 +195,7 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
                        facts.seed ? fmt::format("   seed {}", *facts.seed) : ""),
            3);
   switch (kernel_report.verdict) {
-    case verdict::refuted: add_refutation(kernel_report, facts, rows); break;
+    case verdict::refuted: add_refutation(kernel_report, facts, form, rows); break;
     case verdict::certified: add_certificate(kernel_report, facts, rows); break;
     case verdict::undecided:
       rows.add_verdict(kernel_report.verdict, facts.cause);

@@ -15,6 +15,7 @@ namespace attest::audit {
 struct screen_form {
   std::size_t columns = 100;  ///< a longer line is wrapped, except inside a word
   bool colour = false;        ///< the word of the verdict has one (ECMA-48)
+  std::string called = {};    ///< the words that start the program here, in place of `attest`; empty: the same
 };
 
 /// The verdict, its cause or what it is about, what was not asked, and the command that repeats it.

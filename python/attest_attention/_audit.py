@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,7 @@ from ._words import Contract, among, contract_words, domain_text, layout_word, l
 
 
 _SPEC = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_OF_KERNELS = re.compile("(TRITON|JAX|XLA|PALLAS|TORCH|TORCHINDUCTOR|PYTORCH|CUDA|NUMBA|OMP|MKL|OPENBLAS)_")
 
 
 def is_python(spec: str) -> bool:
@@ -195,11 +197,24 @@ def command(spec: str, options: Options, adapter: str | None = None, merge: str 
     """The kernel `command:…` whose program is the worker for this function, for merges by that one, and for backward
     passes by another, or with `gradients` by its own library."""
     folders = dict.fromkeys(folder for one in (spec, merge, backward) if one for folder in _folders(one))
-    words = [sys.executable, "-m", "attest_attention._worker", *_worker_words(options, [*folders])]
+    words = [*_set_variables(), sys.executable, "-m", "attest_attention._worker", *_worker_words(options, [*folders])]
     words += ["--adapter", adapter] if adapter else []
     words += ["--merge", merge] if merge else []
     words += ["--backward", backward] if backward else ["--gradients"] if gradients else []
     return "command:" + shlex.join([*words, spec])
+
+
+def _set_variables() -> list[str]:
+    """`env NAME=VALUE …` for what this process has set since it began, of the variables that say how a kernel is
+    compiled or run: a worker for the same function needs them, and the shell that starts it has them not."""
+    try:
+        begun = Path("/proc/self/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+    changed = [f"{name}={value}" for name, value in sorted(os.environ.items())
+               if _OF_KERNELS.match(name) and os.fsencode(f"{name}={value}") not in begun]
+    env = shutil.which("env")
+    return [env, *changed] if env and changed else []
 
 
 def _worker_words(options: Options, folders: Sequence[str]) -> list[str]:

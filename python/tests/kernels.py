@@ -53,6 +53,13 @@ def mean_of_values(q: Array, k: Array, v: Array) -> Array:
     return np.broadcast_to(total, (*q.shape[:3], v.shape[3])).astype(q.dtype)
 
 
+def interpreted(q: Array, k: Array, v: Array) -> Array:
+    """As mean_of_values, where the interpreter of Triton is asked for."""
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        raise RuntimeError("0 active drivers")
+    return mean_of_values(q, k, v)
+
+
 def raises_on_long(q: Array, k: Array, v: Array) -> Array:
     """Wrong: raises for more than three queries."""
     if q.shape[2] > 3:

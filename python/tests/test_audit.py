@@ -4,7 +4,9 @@ from __future__ import annotations
 import functools
 import json
 import os
+import shlex
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -14,7 +16,7 @@ import attest_attention as attest
 import kernels
 import numpy as np
 import pytest
-from attest_attention import _audit
+from attest_attention import _audit, _program
 from attest_attention._spellings import Options
 
 HERE = Path(__file__).resolve().parent
@@ -93,6 +95,16 @@ def test_a_wrong_callable_is_refuted_and_what_it_computes_is_named() -> None:
     assert "the mean of the visible rows of V" in report.findings[0]["sentence"]
     reproducer = report.findings[0]["reproducer"]
     assert "attest_attention._worker" in reproducer and "kernels:mean_of_values" in reproducer
+
+
+def test_a_reproducer_sets_the_variables_that_the_process_has_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_INTERPRET", "1")
+    report = attest.audit(kernels.interpreted, only="worked-examples", findings="", **SMALL)
+    reproducer = shlex.split(report.findings[0]["reproducer"])
+    assert "env TRITON_INTERPRET=1 " in " ".join(reproducer)
+    monkeypatch.delenv("TRITON_INTERPRET")
+    again = subprocess.run([_program.program(), *reproducer[1:]], capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "the mean of the visible rows of V" in " ".join(again.stdout.split()), again
 
 
 def test_an_exception_is_a_finding_with_its_traceback() -> None:
