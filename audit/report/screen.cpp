@@ -143,7 +143,7 @@ void add_refutation(report const& of, verdict_facts const& facts, screen_form co
     constexpr std::size_t most = 3;
     auto lines = lines_of(*of.cause);
     std::erase(lines, accepting_words(*of.cause));  // the last row says it
-    for (std::size_t n = 0; n < lines.size() && n < most; ++n) rows.add(n == 0 ? "cause" : "", lines[n]);
+    for (std::size_t n = 0; n < lines.size() && n < most; ++n) rows.add(n == 0 ? "cause" : "", lines[n], n == 0 ? 3 : 2);
   }
   auto const first = std::ranges::find(of.findings, false, &finding::waived);
   if (first != of.findings.end()) {
