@@ -16,6 +16,7 @@
 #include "audit/judge/forward_answers.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/support/interruptible.hpp"
+#include "audit/support/sizes_words.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -60,6 +61,7 @@ class finding_saver {
     // rows.
     found.shrunk =
         shrunk_finding{found.what, found.sizes, "", list_inputs(failing.call(found.what.call)), found.merged, true};
+    found.shrunk->parameters = found.parameters;
     write(failing, asks_again ? answers_with(failing, found.shrunk->what) : case_outputs(), found);
   }
 
@@ -110,6 +112,7 @@ class finding_saver {
     run_again(small, &outputs);
     owned_problem const& problem = small.call(shrunk->what.call);
     found.shrunk = shrunk_finding{shrunk->what, problem.size(), "", list_inputs(problem), rows_of(problem)};
+    found.shrunk->parameters = parameters_words(problem.draft());
     shrunk_(found, small);
     if (write(small, outputs, found))
       found.reproducer = fmt::format("attest audit --kernel {} --contract {} --replay {}{}",

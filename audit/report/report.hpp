@@ -40,6 +40,7 @@ struct shrunk_finding {
   rows_of_parts merged = {};               ///< of a merge
   bool whole = false;                      ///< no smaller one was found: these are the calls as they were asked
   std::string explain = {};                ///< the command that shows the row of its element; empty if there is none
+  std::string parameters = {};             ///< parameters_words
 };
 
 /// A violation in a report, with what is needed to reproduce it.
@@ -55,11 +56,13 @@ struct finding {
   std::string no_pictures = {};  ///< why there are none, if there are none
   std::string condition = {};    ///< where the kernel is wrong (find_condition); empty if not known
   rows_of_parts merged = {};     ///< of a merge
+  std::string parameters = {};   ///< parameters_words of its call
 
   /// CHECK/CASE; of a recorded call its name, once.
   std::string name() const { return check == case_name ? check : check + "/" + case_name; }
   std::string_view class_token() const noexcept { return what.bug_class ? token_of(*what.bug_class) : ""; }
   problem::sizes const& smallest_sizes() const noexcept { return shrunk ? shrunk->sizes : sizes; }
+  std::string const& smallest_parameters() const noexcept { return shrunk ? shrunk->parameters : parameters; }
 };
 
 /// The share of an output that may lie outside the hypotheses of the bound, unless --outside sets another.

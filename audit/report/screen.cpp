@@ -143,7 +143,8 @@ void add_refutation(report const& of, verdict_facts const& facts, screen_form co
     constexpr std::size_t most = 3;
     auto lines = lines_of(*of.cause);
     std::erase(lines, accepting_words(*of.cause));  // the last row says it
-    for (std::size_t n = 0; n < lines.size() && n < most; ++n) rows.add(n == 0 ? "cause" : "", lines[n], n == 0 ? 3 : 2);
+    for (std::size_t n = 0; n < lines.size() && n < most; ++n)
+      rows.add(n == 0 ? "cause" : "", lines[n], n == 0 ? 3 : 2);
   }
   auto const first = std::ranges::find(of.findings, false, &finding::waived);
   if (first != of.findings.end()) {
@@ -152,7 +153,9 @@ void add_refutation(report const& of, verdict_facts const& facts, screen_form co
     violation const& what = is_saved ? first->shrunk->what : first->what;
     rows.add("first fault", fmt::format("[{}] {}", first->class_token(), first->name()));
     rows.add(is_small ? "smallest call" : "call",
-             sizes_words(first->smallest_sizes()) + (is_saved ? values_words(first->shrunk->inputs) : ""), 4);
+             sizes_words(first->smallest_sizes()) + first->smallest_parameters() +
+                 (is_saved ? values_words(first->shrunk->inputs) : ""),
+             4);
     rows.add("", what.sentence, 4);
     rows.add("again", as_called(first->reproducer, form), lines_of_command);
     if (is_saved) rows.add("in detail", as_called(first->shrunk->explain, form), lines_of_command);

@@ -112,7 +112,7 @@ std::string as_text(report const& kernel_report) {
     text += fmt::format("\n{}. {}[{}] {}\n   {}\n{}   {}\n   {}\n", ++number, found.waived ? "waived " : "",
                         found.class_token(), found.name(), found.what.sentence,
                         found.condition.empty() ? "" : fmt::format("   {}\n", found.condition),
-                        sizes_words(found.sizes), found.reproducer);
+                        sizes_words(found.sizes) + found.parameters, found.reproducer);
   }
   text += '\n';
   for (std::string const& convention : kernel_report.relaxed)

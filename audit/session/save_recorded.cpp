@@ -126,6 +126,7 @@ void save_recorded(verify_options const& options, std::vector<recorded_case> con
       saved[found.number] = file = path.value().native();
     }
     found.shrunk = shrunk_finding{found.what, found.sizes, file, list_inputs(problem), found.merged, true};
+    found.shrunk->parameters = found.parameters;
     std::string const contract =
         options.contract_argument.empty() ? contract_of(options.claim, problem).name : options.contract_argument;
     std::string const prefix = failing.calls.size() > 1 ? failing.calls[found.what.call].prefix : "";

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "audit/report/rows_of_parts.hpp"
+#include "audit/support/sizes_words.hpp"
 
 namespace attest::audit {
 
@@ -29,6 +30,7 @@ void take_result(audit_case const& kernel_case, bool generated, std::int64_t num
     finding& found = into.findings[at];
     owned_problem const& problem = kernel_case.call(found.what.call);
     found.sizes = problem.size(), found.merged = rows_of(problem);
+    found.parameters = parameters_words(problem.draft());
   }
 }
 

@@ -176,7 +176,7 @@ void visit(Archive& facts, input_listing& of) {
 template <class Archive>
 void visit(Archive& facts, shrunk_finding& of) {
   facts("what", of.what), facts("sizes", of.sizes), facts("file", of.file), facts("inputs", of.inputs);
-  facts("whole", of.whole), facts("explain", of.explain);
+  facts("whole", of.whole), facts("explain", of.explain), facts("parameters", of.parameters);
 }
 
 template <class Archive>
@@ -184,6 +184,7 @@ void visit(Archive& facts, finding& of) {
   facts("check", of.check), facts("case", of.case_name), facts("number", of.number), facts("what", of.what);
   facts("sizes", of.sizes), facts("reproducer", of.reproducer), facts("condition", of.condition);
   facts("shrunk", of.shrunk), facts("pictures", of.pictures), facts("no_pictures", of.no_pictures);
+  facts("parameters", of.parameters);
 }
 
 // Coverage.

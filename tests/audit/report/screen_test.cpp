@@ -103,8 +103,11 @@ TEST_CASE("a refutation names one call, its fault and the command that asks it a
   shrunk_finding& saved = *small.findings.front().shrunk;
   saved.explain = "attest explain attest-findings/1.safetensors --row 0,0,0 --contract f32";
   CHECK_THAT(as_screen(small, {}), Contains("\nin detail      " + saved.explain + "\n"));
-  CHECK_THAT(as_screen(small, {.called = "./attest"}), Contains("\nin detail      ./" + saved.explain + "\n") &&
-                                                           Contains("\nagain          ./attest audit "));
+  CHECK_THAT(as_screen(small, {.called = "./attest"}),
+             Contains("\nin detail      ./" + saved.explain + "\n") && Contains("\nagain          ./attest audit "));
+  saved.parameters = " scale=-0.5 right=0";
+  CHECK_THAT(as_screen(small, {}), Contains("n=1 m=2 d=1 dv=1 scale=-0.5 right=0  q=[0.5]"));
+  saved.parameters.clear();
   saved.whole = true;  // none smaller was found
   CHECK_THAT(as_screen(small, {}), Contains("\ncall           b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n"));
 }
