@@ -48,6 +48,9 @@ void searcher::name_what_is_left() {
   }
   for (form_number const of : {form_number::n, form_number::m, form_number::d, form_number::dv}) {
     if (tied(of) && (of == form_number::m || of == form_number::dv)) continue;
+    // Beside one query such a domain has n = m alone.
+    bool const one_query = of == form_number::n && domain_.decodes() && value(of) == 1;
+    if (one_query && wrong(with(base_, of, value(form_number::m)))) continue;
     if (value(of) != plain(of) && !described(of)) describe(of, std::nullopt);
   }
   for (form_number const of : {form_number::heads, form_number::n, form_number::d}) relate(of, *partner_of(of));

@@ -29,12 +29,13 @@ class simplifier {
   simplifier(call_form const& failing, form_asker const& ask, call_domain const& domain)
       : base_(failing), ask_(ask), domain_(domain) {
     using enum form_number;
-    tied_[index(n)] = tied_[index(m)] = domain.queries == call_domain::lengths::equal;
+    tell_lengths_apart();
     tied_[index(d)] = tied_[index(dv)] = domain.dv == call_domain::value_widths::same;
   }
 
   simple_form run() {
     simplify();
+    tell_lengths_apart();
     return {base_, tied_};
   }
 
@@ -46,6 +47,14 @@ class simplifier {
     return true;
   }
   integer value(form_number of) const { return value_of(base_, of); }
+
+  /// In a domain with n = m, n and m move together. One query beside the same keys, if it is wrong, tells them apart.
+  void tell_lengths_apart() {
+    using enum form_number;
+    if (domain_.queries != call_domain::lengths::equal) return;
+    if (domain_.decodes()) take(with(base_, n, 1));
+    tied_[index(n)] = tied_[index(m)] = base_.size.n == base_.size.m;
+  }
 
   void simplify() {
     bool changed = true;

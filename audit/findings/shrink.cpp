@@ -155,7 +155,8 @@ class shrinker {
       if (is_outside(row)) row.n = selection::all(s).n, smaller = try_selection(row);
       if (is_outside(row)) row.query_head = -1, smaller = try_selection(row);
     }
-    bool const equal_lengths = domain_.queries == call_domain::lengths::equal;
+    problem::sizes const now = best_.problem.size();
+    bool const equal_lengths = domain_.queries == call_domain::lengths::equal && now.n == now.m;
     bool const equal_widths = domain_.dv == call_domain::value_widths::same;
     smaller = halve(domain_.batch, {&selection::b}) || smaller;
     smaller = halve(domain_.kv_heads, {&selection::hk}) || smaller;

@@ -60,6 +60,8 @@ def test_a_declared_domain_is_asked_inside_and_named() -> None:
         assert report.json["domain"] == {"text": "d=64 dv=d n%128 m=n", "source": "declared", "refusals": "rule",
                                          "cut_short": False}
         assert report.sentence.startswith("CERTIFIED on its domain (d=64 dv=d n%128 m=n): ")
+    report = attest.audit("builtin", only="accuracy", domain={"n": (1, "m"), "m": "%16"}, **SMALL)
+    assert report.json["domain"]["text"] == "n=1,m m%16"
     with pytest.raises(ValueError, match="^domain: 'e=64' names no axis"):
         attest.audit("builtin", domain="e=64", **SMALL)
     with pytest.raises(TypeError, match="^domain: is 64"):

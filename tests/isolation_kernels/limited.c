@@ -113,6 +113,17 @@ static int cutlass(attest_call const* call) {
   return !call->weights && s.d == s.dv && s.d % 8 == 0 && s.d <= 256 && s.n > 0 && s.m > 0 &&
          has_band(call, none | top_left | bottom_right);
 }
+/* Whole prompts, or one further query of each: in blocks of 16 keys, and in tiles of 128 queries. */
+static int generates(attest_call const* call, int bands) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && one_of_two(&s) && (s.n == s.m || s.n == 1) && s.m > 0 &&
+         s.m % 16 == 0 && has_band(call, bands);
+}
+static int tiles_or_one(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return is_plain(call) && is_positive(call) && one_of_two(&s) && (s.n == 1 || s.n % 128 == 0) && s.n > 0 && s.m > 0 &&
+         has_band(call, none);
+}
 static int trap_of_heads(attest_call const* call) {
   sizes const s = sizes_of(call);
   return is_plain(call) && is_positive(call) && one_of_two(&s) && s.hq > 1 && s.n > 0 && s.m > 0 &&
@@ -131,6 +142,13 @@ attest_status attest_triton(attest_call const* call) { return within(triton(call
 attest_status attest_decode(attest_call const* call) { return within(decode(call), call); }
 attest_status attest_mla(attest_call const* call) { return within(mla(call), call); }
 attest_status attest_cutlass(attest_call const* call) { return within(cutlass(call), call); }
+attest_status attest_generates(attest_call const* call) {
+  return within(generates(call, none | top_left | bottom_right), call);
+}
+attest_status attest_prompts_are_causal(attest_call const* call) {
+  return within(generates(call, sizes_of(call).n == 1 ? none : none | top_left), call);
+}
+attest_status attest_tiles_or_one(attest_call const* call) { return within(tiles_or_one(call), call); }
 attest_status attest_trap_of_heads(attest_call const* call) { return within(trap_of_heads(call), call); }
 attest_status attest_trap_of_words(attest_call const* call) { return within(trap_of_words(call), call); }
 
@@ -157,7 +175,7 @@ attest_status attest_needs_lengths(attest_call const* call) {
 }
 
 /* Outside, these do not refuse: one says that it failed, one says so of each call, one ends its process, one does not
- * return. The last one is wrong inside: it drops the keys behind a multiple of 64. */
+ * return. The last two are wrong inside: one query alone has no band, and the keys behind a multiple of 64 are lost. */
 attest_status attest_fails(attest_call const* call) {
   if (!is_plain(call) || !naive_supports(call)) return ATTEST_UNSUPPORTED;
   return flash(call) ? answer(call) : ATTEST_FAILED;
@@ -174,6 +192,12 @@ attest_status attest_dies(attest_call const* call) {
 attest_status attest_hangs(attest_call const* call) {
   while (!flash(call)) {}
   return answer(call);
+}
+attest_status attest_generates_without_band(attest_call const* call) { /* one query sees every key */
+  attest_call open;
+  memcpy(&open, call, offsetof(attest_call, sink)); /* version 1 ends there */
+  if (sizes_of(call).n == 1) open.right = -1;
+  return within(generates(call, none | top_left | bottom_right), &open);
 }
 attest_status attest_forgets(attest_call const* call) {
   forgets = 1;

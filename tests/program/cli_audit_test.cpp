@@ -36,6 +36,20 @@ TEST_CASE("a kernel of few calls is certified on its domain", "[unit]") {
   CHECK(lacking["undecided_because"] == "--require-support: d=80 is outside the domain");
 }
 
+TEST_CASE("a kernel of prompts or one further query is asked both", "[unit]") {
+  std::string const asked = "audit --quick --seed 5 --draws 0 --findings \"\" --only edges,support,domain",
+                    domain = "d=64,128 dv=d n=1,m m%16 causal=none,top-left,bottom-right scale>0";
+  auto const honest = report(asked + kernel("limited") + ":attest_generates --require-support n=1,n=16,m=32");
+  INFO(honest["evidence"]["sentence"]);
+  CHECK(honest["verdict"] == "certified");
+  CHECK(honest["domain"]["text"] == domain);
+  CHECK(has(honest["evidence"]["sentence"], "CERTIFIED on its domain (" + domain + "): all "));
+  auto const wrong = report(asked + kernel("limited") + ":attest_generates_without_band");
+  CHECK(wrong["verdict"] == "refuted");
+  for (auto const& finding : wrong["findings"]) CHECK(finding["sizes"]["n"] == 1);
+  CHECK(has(wrong["findings"][0]["reproducer"], " --domain '" + domain + "'"));
+}
+
 TEST_CASE("the domain of a kernel is that of its shards and reproducers", "[slow]") {
   std::string const asked = "audit --quick --seed 5 --draws 0 --only accuracy,tails,domain --findings \"\"";
   std::string const domain = "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0";

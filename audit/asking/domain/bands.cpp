@@ -20,7 +20,11 @@ domain_search::shapes domain_search::shapes_of(domain_call const& like) const {
   if (x && domain_.m.has(*x)) found.square = with(*x, *x);
   using enum call_domain::lengths;
   if (domain_.times > 1) found.square.reset();
-  if (domain_.queries == equal) return found;
+  if (domain_.queries == equal) {
+    std::int64_t const m = domain_.m.near(std::max<std::int64_t>(like.size.m, 2));
+    if (domain_.n.one && m > 1) found.wide = with(1, m);
+    return found;
+  }
   std::int64_t const keys = std::max({like.size.m, like.size.n + 1, domain_.keys_for(like.size.n)});
   if (auto const m = domain_.m.at_least(keys); m && domain_.queries != no_more_keys) found.wide = with(like.size.n, *m);
   if (domain_.queries == no_more_queries) return found;
@@ -42,11 +46,13 @@ bool domain_search::takes_band(std::initializer_list<std::optional<domain_call>>
 void domain_search::find_bands() {
   using enum band_form;
   auto const [wide, tall, square_] = shapes_of(small_);
-  bool const only_square = !wide && !tall;
-  take_band(none, takes_band({wide ? wide : tall ? tall : square_}, none));
+  // Beside n = m, one query alone has more keys. Then it tells whether both forms of causal are taken.
+  bool const only_square = domain_.queries == call_domain::lengths::equal || (!wide && !tall);
+  take_band(none, takes_band({only_square ? square_ : wide ? wide : tall}, none));
   take_band(square, takes_band({square_}, top_left));
-  take_band(top_left, only_square ? domain_.takes(square) : takes_band({wide, tall}, top_left));
-  take_band(bottom_right, !only_square && takes_band({wide, tall}, bottom_right));
+  bool const in_square = !only_square || domain_.takes(square), apart = wide || tall;
+  take_band(top_left, in_square && (!apart || takes_band({wide, tall}, top_left)));
+  take_band(bottom_right, in_square && apart && takes_band({wide, tall}, bottom_right));
   if (!domain_.takes(top_left) && !domain_.takes(bottom_right) && wide && tall)
     for (band_form const form : {bottom_right, top_left})
       if (takes_band({wide}, form)) {
@@ -62,7 +68,10 @@ void domain_search::find_bands() {
 domain_call domain_search::banded(domain_call const& like, band_form form) const {
   shapes const of = shapes_of(like);
   std::optional<domain_call> const& unequal = of.wide ? of.wide : of.tall;
-  domain_call call = form != band_form::square && unequal ? *unequal : of.square ? *of.square : like;
+  bool const is_causal = form == band_form::top_left || form == band_form::bottom_right;
+  bool const in_square =
+      form == band_form::square || (domain_.queries == call_domain::lengths::equal && !is_causal) || !unequal;
+  domain_call call = !in_square ? *unequal : of.square ? *of.square : like;
   call.band = form == band_form::square ? band_form::top_left : form;
   return call;
 }

@@ -61,6 +61,7 @@ class domain_search {
   };
   /// The lengths that are taken by the base with these widths.
   length_sets lengths_around(domain_call const& from);
+  length_sets lengths_of_several(domain_call const& from);
   bool takes_lengths(domain_call call, std::int64_t n, std::int64_t m) {
     call.size.n = n, call.size.m = m;
     return ask_.takes(call);

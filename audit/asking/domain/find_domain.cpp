@@ -155,6 +155,7 @@ std::vector<domain_call> edges_of(call_domain const& domain) {
     call.size.m = domain.m.near(2 * call.size.m);
     if (domain.queries == call_domain::lengths::equal) call.size.n = call.size.m;
   });
+  if (domain.n.one) add([&](domain_call& call) { call.size.n = 1; });
   for (band_form const form : {band_form::none, band_form::top_left, band_form::bottom_right, band_form::window})
     if (domain.takes(form)) add([&](domain_call& call) { call.band = form; });
   return calls;

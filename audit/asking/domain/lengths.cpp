@@ -14,7 +14,21 @@ std::int64_t multiple_above(std::int64_t x, std::int64_t of) { return (x + of - 
 
 }  // namespace
 
+/// The lengths of several queries, and then whether one query alone is taken as well, as in decoding.
 domain_search::length_sets domain_search::lengths_around(domain_call const& from) {
+  auto const deaths = ask_.answers().died.size();
+  length_sets found = lengths_of_several(from);
+  if (ask_.answers().died.size() > deaths || found.rule == call_domain::lengths::no_more_keys) return found;
+  bool const equal = found.rule == call_domain::lengths::equal;
+  if ((!equal && found.n.has(1)) || !takes_lengths(from, 1, from.size.m) ||
+      !takes_lengths(from, 1, found.m.near(from.size.m + 1)))
+    return found;
+  if (equal || found.n.listed.empty()) found.n.one = true;
+  else found.n.listed.insert(found.n.listed.begin(), 1);
+  return found;
+}
+
+domain_search::length_sets domain_search::lengths_of_several(domain_call const& from) {
   using enum call_domain::lengths;
   auto const [n0, m0] = std::pair(from.size.n, from.size.m);
   auto const slow = [&] { return ask_.is_slow(); };

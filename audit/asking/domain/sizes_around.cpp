@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace attest::audit {
 namespace {
@@ -62,12 +63,14 @@ size_set sizes_around(taker const& takes, std::int64_t at, axis_limits const& li
 size_set common(size_set const& a, size_set const& b) {
   if (!a.listed.empty() || !b.listed.empty()) {
     size_set both = a.listed.empty() ? b : a;
+    both.one = false;
     std::erase_if(both.listed, [&](std::int64_t x) { return !a.has(x) || !b.has(x); });
     return both.listed.empty() ? a : both;
   }
   size_set both{.granule = std::lcm(a.granule, b.granule), .most = std::min(a.most, b.most)};
   std::int64_t const least = std::max(a.least, b.least);
   both.least = (least + both.granule - 1) / both.granule * both.granule;
+  both.one = (a.one && b.has(1)) || (b.one && a.has(1));
   return both;
 }
 

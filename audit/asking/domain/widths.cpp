@@ -78,6 +78,7 @@ void domain_search::find_lengths_of_widths() {
     if (of.first == base_.size.d) continue;
     domain_call like = base_;
     like.size.d = of.first, like.size.dv = of.second;
+    if (domain_.n.one && !takes_lengths(like, 1, small_.size.m)) domain_.n.one = false;
     problem::sizes more{.n = domain_.n.near(small_.size.n + 1)};
     more.m = domain_.m.near(std::max(more.n, small_.size.m + 1));
     keep_lengths(domain_, more);

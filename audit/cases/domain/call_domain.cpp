@@ -12,7 +12,9 @@ band_form band_form_of(problem::parameters const& p, problem::sizes const& s) no
 }
 
 bool call_domain::takes_lengths(std::int64_t of_queries, std::int64_t keys) const {
-  return n.has(of_queries) && m.has(keys) && keys >= keys_for(of_queries) && of_queries >= queries_for(keys);
+  bool const one_query = decodes() && of_queries == 1;
+  return n.has(of_queries) && m.has(keys) && keys >= keys_for(of_queries) &&
+         (one_query || of_queries >= queries_for(keys));
 }
 
 bool call_domain::takes(problem::sizes const& s) const {

@@ -67,6 +67,10 @@ struct call_domain {
   bool takes(band_form form) const { return bands[static_cast<std::size_t>(form)]; }
   bool takes(problem::sizes const& s) const;
   bool takes_lengths(std::int64_t of_queries, std::int64_t keys) const;
+  /// n = m or, in decoding, n = 1 beside any number of keys.
+  bool decodes() const { return queries == lengths::equal && n.one; }
+  /// n = m in every call.
+  bool is_square() const { return queries == lengths::equal && !n.one; }
   /// The fewest keys that so many queries may have, and the fewest queries of so many keys, by this rule alone.
   std::int64_t keys_for(std::int64_t of_queries) const {
     return queries == lengths::equal ? of_queries : queries == lengths::no_more_queries ? times * of_queries : 0;
@@ -82,7 +86,8 @@ struct call_domain {
   /// The widths (d, dv) in it with d ≥ `least_d` and dv ≥ `least_dv`, the smallest. Returns nothing if it has none.
   std::optional<std::pair<std::int64_t, std::int64_t>> widths(std::int64_t least_d, std::int64_t least_dv) const;
 
-  /// "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0"; empty for everything.
+  /// "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0"; empty for everything. "n%128,1": or one query;
+  /// "n=1,m": as many queries as keys, or one.
   std::string text() const;
   /// Reads text(). Words in any order, separated by spaces; an axis that is not named takes everything. "n%128" has no
   /// 0, unless "n>=0" is said, too.

@@ -3,6 +3,7 @@
 #include <functional>
 #include <ranges>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -27,8 +28,10 @@ std::vector<std::string> words_of(std::string_view name, size_set const& sizes) 
     words.push_back(fmt::format("{}={}", name, fmt::join(sizes.listed, ",")));
     return words;
   }
-  if (sizes.granule > 1) words.push_back(fmt::format("{}%{}", name, sizes.granule));
-  if (sizes.least != (sizes.granule > 1 ? sizes.granule : 0)) words.push_back(fmt::format("{}>={}", name, sizes.least));
+  std::string_view const one = sizes.one ? ",1" : "";
+  if (sizes.granule > 1) words.push_back(fmt::format("{}%{}{}", name, sizes.granule, one));
+  if (sizes.least != (sizes.granule > 1 ? sizes.granule : 0))
+    words.push_back(fmt::format("{}>={}{}", name, sizes.least, sizes.granule > 1 ? "" : one));
   if (sizes.most < size_set::unbounded) words.push_back(fmt::format("{}<={}", name, sizes.most));
   return words;
 }
@@ -42,10 +45,10 @@ std::vector<std::string> words_of(outputs_rule const& rule) {
   return words;
 }
 
-/// "m=n", "m>=2n", "n>=m". Requires  a rule of lengths
+/// "m=n", "n=1,m", "m>=2n", "n>=m". Requires  a rule of lengths
 std::string relation_words(call_domain const& of) {
   using enum call_domain::lengths;
-  if (of.queries == equal) return "m=n";
+  if (of.queries == equal) return of.decodes() ? "n=1,m" : "m=n";
   bool const keys = of.queries == no_more_queries;
   return fmt::format("{}>={}{}", keys ? "m" : "n", of.times > 1 ? std::to_string(of.times) : "", keys ? "n" : "m");
 }
@@ -115,22 +118,24 @@ class domain_reader {
     return fmt::format("names no axis{}; the axes are {}", did_you_mean(said.axis, known), fmt::join(known, ", "));
   }
 
-  /// "m=n", "m>=2n", "n>=2m"; "n<=m" is "m>=n".
+  /// "m=n", "n=1,m", "m>=2n", "n>=2m"; "n<=m" is "m>=n".
   std::optional<std::string> lengths(domain_word said) {
     using enum call_domain::lengths;
+    bool const or_one = said.axis == "n" && said.relation == "=" && said.value == "1,m";
+    if (or_one) said.value = "m", of_.n.one = true;
     std::string_view const count = said.value.substr(0, said.value.size() - 1);
     auto const times = count.empty() ? std::optional<std::int64_t>(1) : size_in(count);
     bool const same = said.relation == "=", most = said.relation == "<=";
     if (!times || *times < 1 || *times > most_times || (*times > 1 && said.relation != ">=") ||
         (!same && !most && said.relation != ">="))
-      return "says no rule of lengths; write m=n, m>=n, m>=2n or n>=m";
+      return "says no rule of lengths; write m=n, n=1,m, m>=n, m>=2n or n>=m";
     if (of_.queries != any) return "is a second rule of lengths; write one, such as m=n";
     of_.queries = same ? equal : (said.axis == "m") == most ? no_more_keys : no_more_queries;
     of_.times = *times;
     return std::nullopt;
   }
 
-  std::optional<std::string> sizes(domain_word const& said, size_set& into) {
+  std::optional<std::string> sizes(domain_word said, size_set& into) {
     if (said.relation == "=") {
       for (std::string_view const part : parted(said.value, ',')) {
         auto const size = size_in(part);
@@ -141,8 +146,11 @@ class domain_reader {
       if (&into != &of_.d) std::ranges::sort(into.listed);
       return std::nullopt;
     }
+    constexpr std::string_view or_one = ",1";
+    if (said.axis == "n" && said.relation != "<=" && said.value.ends_with(or_one))
+      into.one = true, said.value.remove_suffix(or_one.size());
     auto const size = size_in(said.value);
-    if (!size) return "has no size; write n%128, n>=1 or n<=4096";
+    if (!size) return "has no size; write n%128, n%128,1, n>=1 or n<=4096";
     if (said.relation == "%" && *size > 0) {
       into.granule = *size;
       if (!least_said_.contains(&into)) into.least = *size > 1 ? *size : 0;
@@ -220,8 +228,11 @@ std::string call_domain::text() const {
   if (dv == value_widths::same) words.emplace_back("dv=d");
   if (dv == value_widths::paired) words.push_back(fmt::format("dv={}", fmt::join(value_width, ",")));
   for (size_axis const& axis : size_axes) {
-    if (axis.name == "d" || axis.name == "dv" || (axis.name == "m" && queries == lengths::equal)) continue;
-    for (std::string& one : words_of(axis.name, this->*axis.set)) words.push_back(std::move(one));
+    if (axis.name == "d" || axis.name == "dv") continue;
+    // Of equal lengths the rules of one are the rules of the other.
+    bool const is_said = queries != lengths::equal || axis.name != (n.one ? "n" : "m");
+    if (is_said)
+      for (std::string& one : words_of(axis.name, this->*axis.set)) words.push_back(std::move(one));
     if (axis.name == (queries == lengths::no_more_keys ? "m" : "n") && queries != lengths::any)
       words.push_back(relation_words(*this));
   }
@@ -250,8 +261,10 @@ problem::result<call_domain> call_domain::of_text(std::string_view text) {
   if (domain.dv != value_widths::paired) std::ranges::sort(domain.d.listed);
   // Of equal lengths the rules of keys are rules of queries, too.
   if (domain.queries == lengths::equal) {
+    bool const one = std::exchange(domain.n.one, false);
     if (domain.n.is_everything()) domain.n = domain.m;
     domain.m = domain.n;
+    domain.n.one = one;
   }
   return read;
 }

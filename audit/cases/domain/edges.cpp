@@ -38,7 +38,7 @@ std::vector<width> edge_widths(call_domain const& domain) {
 std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain const& domain) {
   std::vector<std::pair<std::int64_t, std::int64_t>> all;
   auto const multiple = [](size_set const& of, std::int64_t count) {
-    return of.near(std::max(of.least, std::int64_t{1}) - 1 + count * of.granule);
+    return of.near(std::max(of.least, std::int64_t{1}) + (count - 1) * of.granule);
   };
   constexpr std::array<std::pair<int, int>, 11> counts{
       {{1, 1}, {2, 2}, {3, 3}, {5, 5}, {8, 8}, {1, 2}, {1, 3}, {1, 8}, {2, 5}, {3, 1}, {5, 2}}};
@@ -49,6 +49,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> edge_lengths(call_domain cons
     // A rule of lengths has edges of its own: as many keys as the queries need.
     if (domain.times > 1) keep_lengths(domain, s);
     if (domain.takes_lengths(s.n, s.m)) all.emplace_back(s.n, s.m);
+    std::int64_t const keys = multiple(domain.m, m * times_m);
+    if (domain.n.one && domain.takes_lengths(1, keys)) all.emplace_back(1, keys);
   }
   std::ranges::sort(all);
   all.erase(std::ranges::unique(all).begin(), all.end());
@@ -63,6 +65,20 @@ std::vector<std::optional<feature>> edge_bands(call_domain const& domain, bool s
     all.emplace_back(feature::causal);
   if (domain.takes(band_form::top_left) && !square) all.emplace_back(feature::causal_top_left);
   return all;
+}
+
+/// Of these lengths, the ones beside which each feature is asked: several blocks, and still cheap. One query, too, if
+/// it is apart from the other numbers of queries.
+std::vector<std::pair<std::int64_t, std::int64_t>> lengths_of_features(
+    std::vector<std::pair<std::int64_t, std::int64_t>> const& all, call_domain const& domain) {
+  constexpr std::int64_t wish = 300;
+  std::vector<std::pair<std::int64_t, std::int64_t>> some;
+  if (all.empty()) return some;
+  some.push_back(*std::ranges::min_element(
+      all, {}, [](auto const& of) { return std::abs(of.first - wish) + std::abs(of.second - wish); }));
+  std::int64_t const keys = domain.m.near(wish);
+  if (domain.n.one && domain.takes_lengths(1, keys)) some.emplace_back(1, keys);
+  return some;
 }
 
 /// Is there a call with this feature in the domain? The causal ones are asked with the lengths.
@@ -90,9 +106,12 @@ void add_residues(call_domain const& domain, std::vector<edge_form>& to) {
   }
 }
 
-/// Each feature beside several blocks of keys, the last of them not whole.
+/// Each feature beside several blocks of keys, the last of them not whole, and so more columns of V than of K.
 void add_long_features(std::vector<edge_form>& to) {
   std::size_t turn = 0;
+  call_form wide{.size = {2, 4, 2, 70, 201, 16, 40}};
+  wide.values = value_form::pointed;
+  to.push_back({named(wide, "value-width"), wide});
   for (feature_row const& row : feature_table()) {
     if (!is_asked_by_itself(row.id, {})) continue;
     call_form form{.size = {2, 4, 2, 70, 201, 16, 16}, .length = 100};
@@ -121,17 +140,14 @@ std::vector<edge_form> forms_of(call_domain const& domain) {
         if (band) form.options.add(*band);
         forms.push_back({named(form, band ? row_of(*band).name : ""), form});
       }
-    if (lengths.empty()) continue;
-    auto const& [n, m] = *std::ranges::min_element(lengths, {}, [](auto const& of) {
-      return std::abs(of.first - 300) + std::abs(of.second - 300);  // several blocks, and still cheap
-    });
-    for (feature_row const& row : feature_table()) {
-      if (!is_asked_by_itself(row.id, domain)) continue;
-      call_form form{.size = {batch, kv_heads * groups[0], kv_heads, n, m, d, dv}, .length = m / 2};
-      form.values = turn++ % 2 == 0 ? value_form::pointed : value_form::digits;
-      form.options.add(row.id);
-      forms.push_back({named(form, row.name), form});
-    }
+    for (auto const& [n, m] : lengths_of_features(lengths, domain))
+      for (feature_row const& row : feature_table()) {
+        if (!is_asked_by_itself(row.id, domain)) continue;
+        call_form form{.size = {batch, kv_heads * groups[0], kv_heads, n, m, d, dv}, .length = m / 2};
+        form.values = turn++ % 2 == 0 ? value_form::pointed : value_form::digits;
+        form.options.add(row.id);
+        forms.push_back({named(form, row.name), form});
+      }
   }
   for (edge_form& edge : forms) {
     problem::sizes& s = edge.form.size;

@@ -26,7 +26,8 @@ std::int64_t near_in_both(size_set const& one, size_set const& other, std::int64
 
 void keep_lengths(call_domain const& domain, problem::sizes& s) {
   if (domain.queries == call_domain::lengths::equal) {
-    s.n = s.m = near_in_both(domain.m, domain.n, s.m);
+    if (domain.n.one && s.n == 1) s.m = domain.m.near(std::max<std::int64_t>(s.m, 1));
+    else s.n = s.m = near_in_both(domain.m, domain.n, s.m);
     return;
   }
   s.n = domain.n.near(s.n), s.m = domain.m.near(s.m);
@@ -128,8 +129,7 @@ bool needs_square(call_domain const& domain, call_form const& form) {
 }
 
 void keep_to(call_domain const& domain, call_form& form) {
-  if (domain.queries == call_domain::lengths::equal && form.options.has(feature::causal_top_left))
-    set_band(form, feature::causal);
+  if (domain.is_square() && form.options.has(feature::causal_top_left)) set_band(form, feature::causal);
   form.supplied = domain.needs;
   if (takes(domain, form)) return;
   keep_heads(domain, form.size);

@@ -59,11 +59,17 @@ std::optional<call_domain> size_word::within(call_domain domain) const {
     domain.d = size_set::only(size);
     return domain;
   }
+  bool const decodes = domain.decodes();
   size_set& sizes = domain.*axis_named(axis)->set;
   bool const is_length = axis == "n" || axis == "m";
   if (!sizes.has(size)) return std::nullopt;
   sizes = size_set::only(size);
-  if (is_length && domain.queries == call_domain::lengths::equal) domain.n = domain.m = size_set::only(size);
+  if (is_length && domain.queries == call_domain::lengths::equal) {
+    size_set const only = size_set::only(size);
+    if (decodes && axis == "n" && size == 1) domain.queries = call_domain::lengths::any;
+    else domain.m = only;
+    domain.n = only, domain.n.one = axis == "m" && decodes;
+  }
   return domain;
 }
 

@@ -28,7 +28,7 @@ std::int64_t drawn_member(size_set const& set, std::int64_t wish, std::int64_t l
   if (set.is_everything()) return wish;
   if (!set.listed.empty()) return set.listed[static_cast<std::size_t>(random.below(std::ssize(set.listed)))];
   constexpr std::int64_t first[]{0, 1, 2, 4, 7};
-  std::int64_t const least = set.near(1), most = std::max(set.at_most(largest).value_or(least), least);
+  std::int64_t const least = set.near(set.one ? 2 : 1), most = std::max(set.at_most(largest).value_or(least), least);
   switch (random.below(8)) {
     case 0:
     case 1: return std::min(set.near(wish), most);

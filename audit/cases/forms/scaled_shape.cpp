@@ -61,7 +61,7 @@ scaled_shape scaled(production_shape const& shape, shape_limit const& limit, cal
     size.m = m;
     cut.mask.length = std::min(shape.mask.length, m);
   };
-  bool const equal = domain.queries == call_domain::lengths::equal,
+  bool const equal = domain.queries == call_domain::lengths::equal && !(domain.n.one && size.n == 1),
              fewer_keys = domain.queries == call_domain::lengths::no_more_keys;
   auto const cut_down = [&](std::int64_t whole, size_set const& members, std::int64_t least, auto&& set) {
     std::int64_t const most = largest(whole, [&](std::int64_t x) {

@@ -36,7 +36,7 @@ void add(call_domain const& domain, call_form& form, feature one) {
       return;
     }
     case feature::unequal:
-      n = domain.n.near(7);
+      n = domain.decodes() ? 1 : domain.n.near(7);
       if (n == m) m = domain.m.near(m + 1);
       return;
     default:
@@ -49,7 +49,7 @@ void add(call_domain const& domain, call_form& form, feature one) {
 
 /// Do these features name bands of the domain? Both forms of causal are one where n = m, which is called causal.
 bool names_bands(feature_set const& wanted, call_domain const& domain) {
-  if (domain.queries == call_domain::lengths::equal) return !wanted.has(feature::causal_top_left);
+  if (domain.is_square()) return !wanted.has(feature::causal_top_left);
   bool const any = domain.takes(band_form::diagonal), slants = any || domain.takes(band_form::top_left);
   bool const square = domain.takes(band_form::square) && !slants;
   return (!wanted.has(feature::causal) || any || square || domain.takes(band_form::bottom_right)) &&

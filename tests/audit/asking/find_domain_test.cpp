@@ -58,7 +58,10 @@ TEST_CASE("optional tensors that every call must have are found", "[unit]") {
 
 TEST_CASE("rules between queries and keys are found", "[unit]") {
   auto const [symbol, text] =
-      GENERATE(expected{"attest_long_keys", "m>=2n causal=none"}, expected{"attest_few_keys", "n>=m causal=none"});
+      GENERATE(expected{"attest_long_keys", "m>=2n causal=none"}, expected{"attest_few_keys", "n>=m causal=none"},
+               expected{"attest_generates", "d=64,128 dv=d n=1,m m%16 causal=none,top-left,bottom-right scale>0"},
+               expected{"attest_prompts_are_causal", "d=64,128 dv=d n=1,m m%16 causal=none,square scale>0"},
+               expected{"attest_tiles_or_one", "d=64,128 dv=d n%128,1 m>=1 causal=none scale>0"});
   CAPTURE(symbol);
   found_domain const of = found(symbol);
   CHECK(of.domain.text() == text);

@@ -25,6 +25,7 @@ std::string const flash = "d=64,128 dv=d causal=none,bottom-right scale>0",
                   latent = "d=576 dv=512 n=1,2 kv_heads=1 causal=none,bottom-right",
                   padded = "d%8 d>=8 d<=256 dv=d n>=1 m>=1 causal=none,top-left,bottom-right",
                   square = "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
+                  generating = "d=64,128 dv=d n=1,m m%16 causal=none,bottom-right,window scale>0",
                   always_causal = "d=64 dv=d n%64 n>=64 m>=n m%128 m>=128 group=8 causal=bottom-right scale=default";
 
 shape_limits limits_in(std::string const& text) {
@@ -54,7 +55,7 @@ std::set<std::string> names_of(std::vector<audit_case> const& cases) {
 }  // namespace
 
 TEST_CASE("every call of a drawn case is in the domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
     shape_limits const limits = limits_in(text);
     for (std::int64_t number = 1; number <= 40; ++number) {
       audit_case const made = drawn_case(element_type::f32, 3, number, limits);
@@ -63,6 +64,20 @@ TEST_CASE("every call of a drawn case is in the domain", "[unit]") {
       CHECK_FALSE(memory_fault(made.problem, made.memory));
     }
   }
+}
+
+TEST_CASE("drawn forms meet one query beside many keys where a domain has both", "[unit]") {
+  call_domain const domain = limits_in(generating).domain;
+  random_stream random(4, "one query");
+  int one = 0, window = 0;
+  for (int draw = 0; draw < 400; ++draw) {
+    call_form const form = drawn_form(random, element_type::f32, {1 << 26, 1 << 26}, {}, domain);
+    REQUIRE(takes(domain, form));
+    one += form.size.n == 1 && form.size.m > 16;
+    window += form.size.n == 1 && form.options.has(feature::window);
+  }
+  CHECK((one > 50 && one < 200));
+  CHECK(window > 0);
 }
 
 TEST_CASE("drawn forms meet each listed size, the edges and the multiples of a domain", "[unit]") {
@@ -86,7 +101,7 @@ TEST_CASE("drawn forms meet each listed size, the edges and the multiples of a d
 }
 
 TEST_CASE("a kernel's features are learned at sizes of its domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
     shape_limits const limits = limits_in(text);
     for (audit_case const& shown : support_cases(element_type::f32, 1, limits.domain)) {
       INFO(text << "  " << shown.name << "  " << shown.form->text());
@@ -111,6 +126,8 @@ TEST_CASE("a kernel's features are learned at sizes of its domain", "[unit]") {
   CHECK_FALSE((in_latent.contains("value-width") || in_latent.contains("unequal-lengths")));
   CHECK((names(square).contains("causal") && !names(square).contains("unequal-lengths+causal")));
   CHECK_FALSE((names(square).contains("causal-top-left") || names(square).contains("scale")));
+  for (char const* name : {"unequal-lengths", "unequal-lengths+window", "causal", "window+softcap"})
+    CHECK(names(generating).contains(name));
   CHECK((in_always.contains("plain") && in_always.contains("mask") && !in_always.contains("causal")));
   CHECK_FALSE((in_always.contains("grouped") || in_always.contains("scale")));
 }
@@ -138,7 +155,7 @@ TEST_CASE("production shapes are cut where causal needs as many keys as queries"
 }
 
 TEST_CASE("production shapes move into the domain, and are asked once", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, always_causal}) {
+  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
     shape_limits limits = limits_in(text);
     for (feature const one : {feature::padding, feature::left_padding, feature::paged, feature::softcap})
       limits.answers.refuse(one);

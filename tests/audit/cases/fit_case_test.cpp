@@ -28,6 +28,8 @@ constexpr named_domain domains[]{
     {"even head sizes", "d%2 dv=d n>=1 m>=1 batch=1 kv_heads=2 causal=none,diagonal", 300},
     {"causal squares", "d=64,128 dv=d n%64 m%64 causal=none,square scale=stated", 400},
     {"CUTLASS", "d%8 d<=256 dv=d causal=none,top-left,bottom-right", 750},
+    {"prompts, or one query", "d=64,128 dv=d n=1,m m%16 causal=none,bottom-right,window scale>0", 500},
+    {"tiles, or one query", "d=64 dv=d n%128,1 n<=4096 m%64 causal=none,square", 400},
     {"padded", "d=64,128 dv=d n%64 m%64 needs=k_lengths", 400},
     {"always masked", "d=64,128 dv=d needs=mask", 400},
     {"packed alone", "d=64,128 dv=d needs=q_offsets,k_offsets", 300},
@@ -60,6 +62,38 @@ TEST_CASE("a domain and its text are one", "[unit]") {
     INFO(wrong);
     CHECK_FALSE(call_domain::of_text(wrong));
   }
+}
+
+TEST_CASE("a domain may have one query beside other numbers of them", "[unit]") {
+  call_domain const prompts = domain_of("n=1,m m%16"), tiles = domain_of("m>=n n%128,1");
+  CHECK(prompts.text() == "n=1,m m%16");
+  CHECK(domain_of("n%16 n=1,m") == prompts);
+  CHECK(tiles.text() == "n%128,1 m>=n");
+  CHECK(domain_of("n>=16,1 m%64").text() == "n>=16,1 m%64");
+  for (auto const& [n, m] : {std::pair{1, 16}, {1, 160}, {32, 32}}) CHECK(prompts.takes_lengths(n, m));
+  for (auto const& [n, m] : {std::pair{1, 15}, {1, 0}, {2, 32}, {32, 16}}) CHECK_FALSE(prompts.takes_lengths(n, m));
+  for (auto const& [n, m] : {std::pair{1, 1}, {128, 129}}) CHECK(tiles.takes_lengths(n, m));
+  for (auto const& [n, m] : {std::pair{1, 0}, {64, 129}, {128, 127}}) CHECK_FALSE(tiles.takes_lengths(n, m));
+  CHECK((tiles.n.near(0) == 1 && tiles.n.near(2) == 128 && tiles.n.at_most(127) == 1 && !tiles.n.at_most(0)));
+}
+
+TEST_CASE("one granule is asked, and each number of granules that the documents name", "[unit]") {
+  for (char const* text : {"d=64 dv=d n%128 m=n", "d=64 dv=d n%128 n>=0 m=n"}) {
+    std::set<std::int64_t> lengths;
+    for (edge_form const& edge : edge_forms(domain_of(text))) lengths.insert(edge.form.size.n);
+    CHECK(lengths == std::set<std::int64_t>{128, 256, 384, 640});  // 1024 costs too much
+  }
+}
+
+TEST_CASE("one query is asked beside each feature and each number of granules of keys", "[unit]") {
+  std::set<std::int64_t> keys, of_windows;
+  for (edge_form const& edge : edge_forms(domain_of("d=64 dv=d n=1,m m%16 causal=none,bottom-right,window"))) {
+    if (edge.form.size.n != 1) continue;
+    keys.insert(edge.form.size.m);
+    if (edge.form.options.has(feature::window)) of_windows.insert(edge.form.size.m);
+  }
+  for (std::int64_t const m : {16, 32, 48, 80, 128}) CHECK(keys.contains(m));
+  CHECK(of_windows == std::set<std::int64_t>{304});
 }
 
 TEST_CASE("a domain that is everything changes no case", "[unit]") {

@@ -28,6 +28,8 @@ std::vector<std::string> const domains{
     "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
     "d=64,192 dv=64,128 batch=1 group=2,6 n>=3 m<=2048 causal=window",
     "d=64 dv=d needs=k_lengths",
+    "d=64,128 dv=d n=1,m m%16 causal=none,bottom-right,window",
+    "d=64 dv=d n%128,1 m%64 causal=none,square",
 };
 
 call_form odd_form() {
@@ -66,6 +68,11 @@ TEST_CASE("sizes move to the next members, kv heads to batch entries, bands and 
   CHECK(kept("d=64,128 dv=d", odd_form()).size == sizes{3, 10, 5, 7, 23, 64, 64});
   CHECK(kept("n%16 n>=16 m%64 m>=64", odd_form()).size == sizes{3, 10, 5, 16, 64, 13, 5});
   CHECK(kept("n%16 n>=16 m=n", odd_form()).size == sizes{3, 10, 5, 32, 32, 13, 5});
+  CHECK(kept("n=1,m m%16", odd_form()).size == sizes{3, 10, 5, 32, 32, 13, 5});
+  call_form one_query = odd_form();
+  one_query.size.n = 1;
+  CHECK(kept("n=1,m m%16", one_query).size == sizes{3, 10, 5, 1, 32, 13, 5});
+  CHECK(kept("n%128,1", one_query).size == sizes{3, 10, 5, 1, 23, 13, 5});
   CHECK(kept("n=40 m>=n", odd_form()).size == sizes{3, 10, 5, 40, 40, 13, 5});
   CHECK(kept("kv_heads=1 group=1,4", odd_form()).size == sizes{15, 4, 1, 7, 23, 13, 5});
   CHECK(kept("d<=8", odd_form()).size == sizes{3, 10, 5, 7, 23, 8, 5});

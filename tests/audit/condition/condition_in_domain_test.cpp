@@ -15,7 +15,8 @@ using predicate = std::function<bool(call_form const&)>;
 
 std::string const tutorial = "d=64,128 dv=d n%128 m=n group=1 causal=none,top-left scale>0",
                   flash = "d=64,128 dv=d causal=none,bottom-right scale>0",
-                  decoding = "d=128 dv=d n=1 group=1,4,8 causal=none";
+                  decoding = "d=128 dv=d n=1 group=1,4,8 causal=none",
+                  generating = "d=64,128 dv=d n=1,m m%16 causal=none,bottom-right,window";
 
 struct planted {
   std::string domain;
@@ -37,6 +38,13 @@ std::vector<planted> const defects{
     {flash, "wrong where causal and m > 128", [](auto& f) { return has_band(f) && f.size.m > 128; }},
     {flash, "wrong where n > m", [](auto& f) { return f.size.n > f.size.m; }},
     {decoding, "wrong where heads a kv head = 8", [](auto& f) { return f.size.hq == 8 * f.size.hk; }},
+    {generating, "wrong in every form that was asked", [](auto&) { return true; }},
+    {generating, "wrong where n = 1", [](auto& f) { return f.size.n == 1; }},
+    {generating, "wrong where any window and n = 1",
+     [](auto& f) {
+       return f.size.n == 1 && (f.options.has(feature::window) || f.options.has(feature::symmetric_window));
+     }},
+    {generating, "wrong from m = 257 on", [](auto& f) { return f.size.m > 256; }},
     {decoding, "wrong where m is not a multiple of 64", [](auto& f) { return f.size.m % 64 != 0; }},
 };
 
