@@ -28,6 +28,18 @@ ATTEST_MUTANT(rescales_inversely, bug_class::accuracy, "no public report",
   }
 };
 
+ATTEST_MUTANT(columns_behind_d_not_rescaled, bug_class::accuracy, "no public report",
+              "of O the first d columns alone are rescaled when the maximum moves") {
+  static bool keeps_column(place const& at, std::int64_t c) { return c >= at.depth(); }
+};
+
+ATTEST_MUTANT(merges_without_maxima, bug_class::lse, "no public report",
+              "two parts of the keys are merged by their sums, without the weights of their maxima; the LSE is right") {
+  static constexpr std::int64_t splits = 2;
+  static constexpr bool merges_by_sums = true;
+  static bool supports(attest_call const& call) { return !call.weights; }
+};
+
 ATTEST_MUTANT(hidden_keys_in_sum, bug_class::mask_polarity, "no public report",
               "l counts hidden keys, which do not meet V") {
   template <class Score>

@@ -59,6 +59,17 @@ ATTEST_MUTANT(band_of_packed_queries, bug_class::causal_alignment, "no public re
   }
 };
 
+ATTEST_MUTANT(left_edge_in_cut_tiles, bug_class::window_edge, "no public report",
+              "a left edge hides whole tiles of 16 by 16 alone, unless the right edge cuts them") {
+  static bool in_band(place const& at, std::int64_t j) {
+    if (at.call.left < 0) return honest<F>::in_band(at, j);
+    std::int64_t const i0 = tile_of(at.i), end = tile_of(j) + 15;
+    bool const cut = !zoo::in_band(i0, end, at.call.diagonal, -1, at.call.right);
+    if (cut || !zoo::in_band(i0, end, at.call.diagonal, at.call.left, -1)) return honest<F>::in_band(at, j);
+    return with_edges(at, j, -1, at.call.right);
+  }
+};
+
 ATTEST_MUTANT(mask_ignored_with_band, bug_class::mask_polarity, "no public report", "beside a band no mask is read") {
   static bool attends(place const& at, std::int64_t j) {
     return at.call.left >= 0 || at.call.right >= 0 || honest<F>::attends(at, j);

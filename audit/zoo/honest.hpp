@@ -27,6 +27,7 @@ struct honest {
       0;  ///< τ of lazy rescaling: O and l are rescaled only if a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
   static constexpr bool merges_undivided = false;  ///< by exp(LSE_s − LSE), beside merges_by_lse
+  static constexpr bool merges_by_sums = false;    ///< a mistake: O is Σ O_s/Σ l_s of the parts, the LSE is right
   static constexpr bool divides_blocks = false;    ///< O is divided by l after every block
   static constexpr bool weighs_by_lse = false;     ///< O is formed in a second pass, of the weights exp(s − LSE)
   static constexpr bool weighs_again = false;      ///< O is formed in a second pass, of the weights exp(s − M)
@@ -99,6 +100,8 @@ struct honest {
   /// That factor as it meets l, and as it meets O.
   static R rescale_of_sum(R r) { return r; }
   static R rescale_of_output(R r) { return r; }
+  /// A mistake: is this column of O not rescaled?
+  static bool keeps_column(place const&, [[maybe_unused]] std::int64_t c) { return false; }
   /// The weight as it is multiplied by V, and as it is added to l.
   static R for_values(R p) { return p; }
   static R for_sum(R p) { return p; }

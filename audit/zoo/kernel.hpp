@@ -107,7 +107,8 @@ class row_kernel {
     v_.resize(read_.size());
     for (std::size_t c = 0; c < columns_; ++c) {
       for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
-      if (!P::divides_blocks) x.O[c] = P::kept_sum(x.O[c] * P::rescale_of_output(r) + P::dot(terms_, v_));
+      R const of_column = P::keeps_column(*at_, static_cast<std::int64_t>(c)) ? R(1) : P::rescale_of_output(r);
+      if (!P::divides_blocks) x.O[c] = P::kept_sum(x.O[c] * of_column + P::dot(terms_, v_));
       else if (x.l != 0) x.O[c] = (x.O[c] * before + P::dot(terms_, v_)) / x.l;
     }
   }
@@ -132,6 +133,15 @@ class row_kernel {
       R const r = P::part_weight(x.M, whole.M, P::exp);
       if (!P::merges_undivided) whole.l = whole.l + x.l * r;
       for (std::size_t c = 0; c < columns_; ++c) whole.O[c] = whole.O[c] + x.O[c] * r;
+    }
+    if (P::merges_by_sums && whole.l != 0) {
+      R sums = 0;
+      for (part<R> const& x : parts) sums = sums + x.l;
+      for (std::size_t c = 0; c < columns_; ++c) {
+        whole.O[c] = 0;
+        for (part<R> const& x : parts) whole.O[c] = whole.O[c] + x.O[c];
+        whole.O[c] = whole.O[c] / sums * whole.l;
+      }
     }
     return whole;
   }

@@ -52,6 +52,12 @@ ATTEST_MUTANT(sum_of_rounded_weights, bug_class::low_precision, "executorch PR#2
   static F for_sum(F p) { return as_bf16(p); }
 };
 
+ATTEST_MUTANT(rescales_in_f16, bug_class::low_precision, "no public report",
+              "the factor by which O and l are rescaled is rounded to f16") {
+  static F rescale(F old, F M, F (*exp)(F, std::int64_t)) { return as_f16(honest<F>::rescale(old, M, exp)); }
+  static F part_weight(F M_part, F M, F (*exp)(F, std::int64_t)) { return honest<F>::rescale(M_part, M, exp); }
+};
+
 ATTEST_SPECIMEN(double_as_float, honest_in_float<F>, bug_class::low_precision, "tract PR#2586",
                 "f64 is computed in f32", "f64") {};
 
@@ -93,6 +99,13 @@ ATTEST_MUTANT(drops_weights_below_a_quarter, bug_class::cheap_exp, "onnx attenti
 
 ATTEST_MUTANT(drops_small_weights, bug_class::cheap_exp, "executorch#22082", "weights below 1e-6 are dropped") {
   static bool drops(F p) { return p < F(1e-6); }
+};
+
+ATTEST_MUTANT(weights_from_e_minus_20, bug_class::cheap_exp, "no public report",
+              "in weights exp(x) is exp(-20) for x below -20; where O and l are rescaled it is right") {
+  static F weight(F s, F M, std::int64_t tail, F (*exp)(F, std::int64_t)) {
+    return M == -honest<F>::infinity ? F(0) : honest<F>::weight(std::max(s, M - 20), M, tail, exp);
+  }
 };
 
 ATTEST_MUTANT(exp_cut_off_at_minus_80, bug_class::cheap_exp, "executorch#22082", "exp(x) is exp(-80) for x below -80") {

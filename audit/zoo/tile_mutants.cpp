@@ -35,6 +35,23 @@ ATTEST_MUTANT(last_tile_moved_back, bug_class::accuracy, "no public report",
   static F score(place const& at, F product, std::int64_t j) { return honest<F>::score(at, product, place_of(at, j)); }
 };
 
+ATTEST_MUTANT(reached_last_tile_moved_back, bug_class::accuracy, "no public report",
+              "a last tile of fewer than 16 keys that 16 queries reach is moved back to end with the last key") {
+  using moved = last_tile_moved_back<F>;
+  static bool is_reached(place const& at) {
+    std::int64_t const last = std::min(at.i / 16 * 16 + 16, at.queries()) - 1, tail = at.keys() / 16 * 16;
+    return zoo::in_band(last, tail, at.call.diagonal, -1, at.call.right);
+  }
+  static std::int64_t place_of(place const& at, std::int64_t j) { return is_reached(at) ? moved::place_of(at, j) : j; }
+  static bool supports(attest_call const& call) { return !call.weights; }
+  static std::int64_t keys(place const& at) { return is_reached(at) ? moved::keys(at) : at.keys(); }
+  static F key(place const& at, std::int64_t j, std::int64_t t) { return honest<F>::key(at, place_of(at, j), t); }
+  static F value(place const& at, std::int64_t j, std::int64_t c) { return honest<F>::value(at, place_of(at, j), c); }
+  static bool attends(place const& at, std::int64_t j) { return honest<F>::attends(at, place_of(at, j)); }
+  static bool in_band(place const& at, std::int64_t j) { return honest<F>::in_band(at, place_of(at, j)); }
+  static F score(place const& at, F product, std::int64_t j) { return honest<F>::score(at, product, place_of(at, j)); }
+};
+
 // --- buffers ---
 
 ATTEST_MUTANT(values_of_tile_before, bug_class::accuracy, "no public report",

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.skipif(not there(), reason="there is no libattest_zoo.s
 MUTANTS = {
     "bands/n1-m17-diagonal0-left-1-right0": "decoding_is_not_causal",
     "determinism/square16": "order_of_the_moment splits_of_the_moment",
+    "edges/d16-dv40-n70-m201-value-width-pointed": "columns_behind_d_not_rescaled",
     "empty-rows/band-before-keys": "diagonal_from_0 diagonal_without_sign",
     "empty-rows/no-keys": "divides_by_no_keys",
     "every-key/equal-m1025": (
@@ -68,8 +69,9 @@ MUTANTS = {
     "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied softcap_rational",
     "support/grouped+symmetric-window": "bf16_outputs_cut",
     "support/grouped+value-width": "scale_of_value_columns",
+    "support/grouped+hiding-bias": "weights_from_e_minus_20",
     "support/grouped+window": (
-        "left_tile_unmasked window_is_symmetric window_from_whole_tile window_with_one_key_more "
+        "left_edge_in_cut_tiles left_tile_unmasked window_is_symmetric window_from_whole_tile window_with_one_key_more "
         "window_without_first_key"),
     "support/mask-bhnm": "mask_not_in_last_tile",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
@@ -78,6 +80,7 @@ MUTANTS = {
     "support/causal+softcap": "mask_before_softcap",
     "support/grouped+scale": "stated_scale_twice",
     "support/plain": (
+        "merges_without_maxima reached_last_tile_moved_back rescales_in_f16 "
         "values_of_tail_moved_back bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float "
         "drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "

@@ -21,6 +21,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_conventions(table);
     add_hypotheses_of_columns(table);
     add_hypotheses_of_results(table);
+    add_hypotheses_of_lost_factors(table);
     add_hypotheses_of_maxima(table);
     add_hypotheses_of_rescaling(table);
     add_hypotheses_of_axes(table);

@@ -103,6 +103,7 @@ void add_hypotheses_of_conventions(hypothesis_list& to);   ///< rows in which no
 void add_hypotheses_of_columns(hypothesis_list& to);       ///< columns of Q and K that are not read
 void add_hypotheses_of_rescaling(hypothesis_list& to);     ///< weights and sums beside different maxima
 void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
+void add_hypotheses_of_lost_factors(hypothesis_list& to);  ///< O, l or columns of O that are not rescaled
 void add_hypotheses_of_maxima(hypothesis_list& to);        ///< weights beside another number than the maximum
 void add_hypotheses_of_tiles(hypothesis_list& to);         ///< what fills the last tile, where loops over tiles end
 void add_hypotheses_of_query_tiles(hypothesis_list& to);   ///< what one query of a tile decides for all

@@ -161,11 +161,52 @@ calls sees_next_entry(answered_call const& call, answered_call const*) {
   return any ? with_problem(call, std::move(draft)) : calls();
 }
 
+/// The last packed entry goes on to the end of the tensors, whatever the last offset is: further rows are keys of it,
+/// and with `queries_too` its band is aligned as if they were queries, too.
+supposition goes_on_to_the_end(bool queries_too) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    if (!call.given || !is_small(call.problem)) return {};
+    owned_problem const& p = call.problem;
+    problem_draft const& given = call.given->draft();
+    problem::sizes wide = p.size();
+    problem::entries const of = std::visit([](auto const& one) { return one.entries(); }, call.given->instance());
+    std::int64_t const last = wide.b - 1;
+    auto const rows_behind = [&](problem::entry_rows const& side) {
+      return last < 0 || !side.is_packed() || side.lengths ? 0 : side.total - side.offsets[last] - side.used(last);
+    };
+    std::int64_t const more_keys = rows_behind(of.keys), more_queries = queries_too ? rows_behind(of.queries) : 0;
+    bool const any = more_keys > 0 || (more_queries > 0 && given.align != 0);
+    if (!any || p.draft().bias || p.draft().mask) return {};
+    std::int64_t const used = of.keys.used(last), keys = used + more_keys, m = wide.m;
+    wide.m = std::max(m, keys);
+    problem_draft draft = p.draft();
+    for (auto const& [to, rows] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}}) {
+      owned_tensor const old = std::move(*to);
+      *to = owned_tensor::compact(old.type, {wide.b, wide.hk, wide.m, old.layout.shape[3]});
+      fill(*to, [&](auto b, auto h, auto j, auto c) { return j < m ? load(old, offset_of(old, b, h, j, c)) : 0.0; });
+    }
+    for (std::int64_t j = used; j < keys; ++j) take_row(draft, last, j, given, {0, of.keys.offsets[last] + j});
+    problem::band band = band_of_entry(p, last);
+    if (given.align != 0) band.diagonal = reference::saturating_add(band.diagonal, more_keys - more_queries);
+    draft.k_lengths.reset(), draft.align = 0;
+    show(draft, wide, [&](auto b, auto h, auto i, auto j) {
+      if (b < last) return j < m && sees(p, b, h, i, j);
+      return j < keys && i < queries_of(p, b) && reference::inside(band, i, j);
+    });
+    return with_problem(call, std::move(draft));
+  };
+}
+
 }  // namespace
 
 void add_hypotheses_of_pages(hypothesis_list& to) {
   auto const add = adds_problems_to(to);
   add_packed_keys(to);
+  add("last-entry-to-end", "the last packed entry goes on to the end of the tensors, whatever the last offset is",
+      goes_on_to_the_end(true));
+  add("last-keys-to-end",
+      "the keys of the last packed entry go on to the end of the tensor, whatever the last offset is",
+      goes_on_to_the_end(false));
   add("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
   add("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
       reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));

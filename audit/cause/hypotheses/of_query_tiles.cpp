@@ -82,18 +82,19 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
         std::int64_t const last = last_key(band_of_entry(p, b), first_of(i, tile.queries));
         return sees(p, b, h, i, j) && first_of(j, tile.keys) <= last;
       }));
-  add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}", tile.queries, tile.keys),
-      fmt::format("the left edge of a window hides nothing in tiles of {} queries and {} keys that the right edge does "
-                  "not cut",
-                  tile.queries, tile.keys),
-      sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
-        problem::band of = band_of_entry(p, b);
-        bool const cut =
-            of.right >= 0 && first_of(j, tile.keys) + tile.keys - 1 > last_key(of, first_of(i, tile.queries));
-        if (cut) return sees(p, b, h, i, j);
-        of.left = -1;
-        return sees_in_band(p, of, b, h, i, j);
-      }));
+  for (bool const whole : {false, true})
+    add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}{}", tile.queries, tile.keys, whole ? "-or-whole" : ""),
+        fmt::format("the left edge of a window hides {} in tiles of {} queries and {} keys that the right edge does "
+                    "not cut",
+                    whole ? "whole tiles alone" : "nothing", tile.queries, tile.keys),
+        sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+          problem::band of = band_of_entry(p, b);
+          std::int64_t const i0 = first_of(i, tile.queries), end = first_of(j, tile.keys) + tile.keys - 1;
+          bool const cut = of.right >= 0 && end > last_key(of, i0);
+          if (cut || (whole && !reference::inside({of.diagonal, of.left, -1}, i0, end))) return sees(p, b, h, i, j);
+          of.left = -1;
+          return sees_in_band(p, of, b, h, i, j);
+        }));
 }
 
 void add_masks(hypothesis_list& to, tile_sizes tile) {

@@ -1,10 +1,16 @@
-// Hypotheses about blocks of keys whose weights and sums stand beside different maxima.
+// Hypotheses about blocks of keys whose weights and sums stand beside different maxima, or are brought beside one by
+// other factors.
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/elements.hpp"
+#include "problem/element_type.hpp"
 
 namespace attest::audit {
 namespace {
@@ -46,6 +52,85 @@ double in_base_2(double, double here, double most) { return (here - most) * (std
 /// The sums are scaled by e^(here − before), not e^(before − here).
 double inverted(double, double here, double most) { return 2 * (most - here); }
 
+/// The factor e^(old − new) of O and l is rounded to a format.
+supposition rounds_factors(problem::binary_format const& format, std::int64_t block) {
+  return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    owned_problem const& p = call.problem;
+    std::int64_t const m = p.size().m;
+    if (!is_small(p) || m <= block) return {};
+    score_table const score(p);
+    problem_draft draft = p.draft();
+    bool any = false;
+    std::vector<double> gained(static_cast<std::size_t>((m + block - 1) / block));
+    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      if (j == 0) {
+        double later = 0, top = score.largest(b, h, i);
+        for (std::size_t at = gained.size(); at-- > 0;) {
+          double const here = score.largest(b, h, i, 0, (static_cast<std::int64_t>(at) + 1) * block);
+          if (std::isfinite(here) && std::isfinite(top) && here < top) {
+            double const factor = rounded_to(std::exp(here - top), format);
+            constexpr double lost = -1000;  // a factor of 0 leaves no weight
+            later += factor > 0 ? std::log(factor) - (here - top) : lost;
+            top = here;
+          }
+          gained[at] = later;
+        }
+      }
+      double const more = gained[static_cast<std::size_t>(j / block)];
+      any |= more != 0;
+      return bias_of(p, b, h, i, j) + more;
+    });
+    answered_call known = call;
+    known.outputs.weights.reset();
+    return any ? with_problem(known, std::move(draft)) : std::vector<answered_call>();
+  };
+}
+
+/// Parts of the keys are merged by their sums alone: O = Σ O_s/Σ l_s, without the weights e^(m_s − m). The LSE is
+/// right. The first key of the part of key j, and the key behind its last.
+using part_of_key = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t j, std::int64_t m)>;
+supposition merges_by_sums(part_of_key part) {
+  return [part = std::move(part)](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+    owned_problem const& p = call.problem;
+    std::int64_t const m = p.size().m;
+    if (!is_small(p) || m < 2 || part(0, m).second >= m || !call.outputs.o) return {};
+    score_table const score(p);
+    problem_draft draft = p.draft();
+    double beside = 0;
+    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+      if (auto const [first, end] = part(j, m); j == first) {
+        beside = score.largest(b, h, i, first, end);
+        if (!std::isfinite(beside)) beside = 0;
+      }
+      return bias_of(p, b, h, i, j) - beside;
+    });
+    answered_call output = call, lse = call;
+    output.outputs.lse.reset(), output.outputs.weights.reset(), lse.outputs.o.reset(), lse.outputs.weights.reset();
+    auto supposed = with_problem(output, std::move(draft));
+    if (!supposed.empty() && lse.outputs.lse) supposed.push_back(std::move(lse));
+    return supposed;
+  };
+}
+
+void add_merges_by_sums(hypothesis_list& to) {
+  auto const add = adds_problems_to(to);
+  for (std::int64_t const keys : {64, 128, 256, 512, 1024})
+    add(fmt::format("parts-of-{}-keys-merged-by-sums", keys),
+        fmt::format("parts of {} keys are merged by their sums, without exp of their maxima, and the LSE is right",
+                    keys),
+        merges_by_sums(
+            [=](std::int64_t j, std::int64_t) { return std::pair(j / keys * keys, j / keys * keys + keys); }));
+  for (std::int64_t const parts : {2, 4, 8})
+    add(fmt::format("{}-parts-merged-by-sums", parts),
+        fmt::format("{} parts of the keys are merged by their sums, without exp of their maxima, and the LSE is right",
+                    parts),
+        merges_by_sums([=](std::int64_t j, std::int64_t m) {
+          std::int64_t at = 0;
+          while (m * (at + 1) / parts <= j) ++at;
+          return std::pair(m * at / parts, m * (at + 1) / parts);
+        }));
+}
+
 }  // namespace
 
 void add_hypotheses_of_rescaling(hypothesis_list& to) {
@@ -67,7 +152,13 @@ void add_hypotheses_of_rescaling(hypothesis_list& to) {
                     "to the new one, in blocks of {} keys",
                     block),
         gains(block, true, beside_old));
+    for (auto const& [name, format] :
+         {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
+      add(fmt::format("rescaled-in-{}-{}", name, block),
+          fmt::format("the factor by which O and l are rescaled is rounded to {}, in blocks of {} keys", name, block),
+          rounds_factors(format, block));
   }
+  add_merges_by_sums(to);
 }
 
 }  // namespace attest::audit

@@ -1,7 +1,6 @@
 // Hypotheses about the LSE, the division by the sum of the weights, and partial results.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <fmt/format.h>
@@ -13,7 +12,6 @@ namespace attest::audit {
 namespace {
 
 using calls = std::vector<answered_call>;
-constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// The LSE through a function of the returned one.
 supposition maps_lse(double (*f)(double)) {
@@ -172,98 +170,6 @@ supposition adds_unweighted(reference_point reference) {
   };
 }
 
-/// Σ e^(s_j − M_j) of a row, with M_j the largest score up to the end of the block of key j: l where it is not
-/// rescaled.
-double sum_not_rescaled(score_table const& score, std::int64_t block, std::int64_t b, std::int64_t h, std::int64_t i,
-                        std::int64_t m) {
-  double sum = 0;
-  for (std::int64_t first = 0; first < m; first += block) {
-    double const most = score.largest(b, h, i, 0, first + block);
-    for (std::int64_t j = first; std::isfinite(most) && j < std::min(first + block, m); ++j)
-      if (score.visible(b, h, i, j)) sum += std::exp(score(b, h, i, j) - most);
-  }
-  return sum;
-}
-
-/// l is not rescaled when the maximum moves, and O is: l has more, as of a key with the value 0.
-supposition keeps_sum(std::int64_t block) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    std::int64_t const m = p.size().m;
-    if (!is_small(p) || m <= block) return {};
-    score_table const score(p);
-    auto const more = [&](auto b, auto h, auto i) {
-      double const most = score.largest(b, h, i);
-      return std::isfinite(most) ? sum_not_rescaled(score, block, b, h, i, m) - score.sum_of_weights(b, h, i) : 0;
-    };
-    constexpr double least = 1e-12;
-    auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return with_further_keys(
-        known,
-        {.count = 1,
-         .key = none,
-         .value = none,
-         .shown = [&](auto b, auto h, auto i, auto) { return more(b, h, i) > least; },
-         .bias = [&](auto b, auto h, auto i,
-                     auto) { return more(b, h, i) > least ? score.largest(b, h, i) + std::log(more(b, h, i)) : 0; },
-         .weight = {}});
-  };
-}
-
-/// O is not rescaled when the maximum moves, and l is: a row is Σ e^(s − M_j)·v over Σ e^(s − M).
-supposition keeps_output(std::int64_t block) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    problem::sizes const& s = p.size();
-    if (!is_small(p) || s.m <= block || !call.outputs.o) return {};
-    score_table const score(p);
-    answered_call output = with_model(call), lse = call;
-    lse.outputs.o.reset(), output.outputs.lse.reset(), output.outputs.weights.reset();
-    scale_rows_of_o(output, [&](auto b, auto h, auto i) {
-      if (!std::isfinite(score.largest(b, h, i))) return 1.0;
-      return score.sum_of_weights(b, h, i) / sum_not_rescaled(score, block, b, h, i, s.m);
-    });
-    problem_draft draft = p.draft();
-    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
-      double const beside = score.largest(b, h, i, 0, (j / block + 1) * block);
-      return bias_of(p, b, h, i, j) - (std::isfinite(beside) ? beside : 0.0);
-    });
-    auto supposed = with_problem(output, std::move(draft));
-    if (!supposed.empty() && (lse.outputs.lse || lse.outputs.weights)) supposed.push_back(std::move(lse));
-    return supposed;
-  };
-}
-
-/// Lazy rescaling with weights beside the new maximum: where it rises by at most ln 256 in a block, O and l keep the
-/// old one, and the weights of the block are e^(s − new).
-supposition weighs_beside_new(std::int64_t block) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    std::int64_t const m = p.size().m;
-    if (!is_small(p) || m <= block) return {};
-    constexpr double lazy = 5.545177444479562;
-    score_table const score(p);
-    problem_draft draft = p.draft();
-    bool any = false;
-    double used = -infinite, apart = 0;
-    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
-      if (j == 0) used = -infinite;
-      if (j % block == 0) {
-        double const top = std::max(used, score.largest(b, h, i, j, j + block));
-        if (!(top - used <= lazy)) used = top;
-        apart = std::isfinite(top) ? top - used : 0;
-        any |= apart != 0;
-      }
-      return bias_of(p, b, h, i, j) - apart;
-    });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : calls();
-  };
-}
-
 double ln_2(double got) { return got * 0.693147180559945309417; }
 double negated(double got) { return std::isfinite(got) ? -got : got; }
 double plus_maximum(double got, double maximum, double) { return got + maximum; }
@@ -304,19 +210,6 @@ void add_hypotheses_of_results(hypothesis_list& to) {
         adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
           return score.largest(b, h, i, 0, (j / block + 1) * block);
         }));
-  for (std::int64_t const block : {1, 4, 8, 16, 32, 64, 128}) {
-    add(fmt::format("sum-not-rescaled-{}", block),
-        fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block),
-        keeps_sum(block));
-    add(fmt::format("output-not-rescaled-{}", block),
-        fmt::format("O is not rescaled when the maximum moves, and l is, in blocks of {} keys", block),
-        keeps_output(block));
-    add(fmt::format("weights-beside-new-maximum-{}", block),
-        fmt::format("where the maximum rises by at most ln 256, O and l keep the old one, and the weights are formed "
-                    "beside the new one, in blocks of {} keys",
-                    block),
-        weighs_beside_new(block));
-  }
   for (std::int64_t const keys : {64, 128, 256, 512, 1024})
     add(fmt::format("parts-of-{}-keys-unweighted", keys),
         fmt::format("parts of {} keys are added without their weights", keys),

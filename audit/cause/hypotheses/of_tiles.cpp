@@ -53,17 +53,26 @@ supposition adds_zeros(std::function<std::int64_t(std::int64_t m)> count, bool b
   };
 }
 
-/// Keys [from(m), to(m)) count twice.
+/// Keys [from(m), to(m)) count twice, for tiles of so many queries whose right edge reaches key to(m).
 using key_of_size = std::function<std::int64_t(std::int64_t m)>;
-supposition counts_again(key_of_size from, key_of_size to) {
-  return [from = std::move(from), to = std::move(to)](answered_call const& call, answered_call const*) -> calls {
+supposition counts_again(key_of_size from, key_of_size to, std::int64_t queries = 0) {
+  return [=, from = std::move(from), to = std::move(to)](answered_call const& call, answered_call const*) -> calls {
     std::int64_t const m = call.problem.size().m;
     if (!is_small(call.problem) || m == 0 || from(m) < 0 || from(m) >= to(m)) return {};
     std::vector<std::int64_t> keys(static_cast<std::size_t>(to(m) - from(m)));
     std::iota(keys.begin(), keys.end(), from(m));
     answered_call known = call;
     known.outputs.weights.reset();
-    return with_further_keys(known, copies_of(call.problem, std::move(keys)));
+    further_keys copies = copies_of(call.problem, std::move(keys));
+    auto const reaches = [&](std::int64_t b, std::int64_t i) {
+      std::int64_t const last = std::min(i / queries * queries + queries, call.problem.size().n) - 1;
+      return last_key(band_of_entry(call.problem, b), last) >= to(m);
+    };
+    if (queries > 0 && has_right_edge(call.problem))
+      copies.shown = [&, seen = std::move(copies.shown)](auto b, auto h, auto i, auto n) {
+        return reaches(b, i) && seen(b, h, i, n);
+      };
+    return with_further_keys(known, copies);
   };
 }
 
@@ -222,6 +231,12 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
     add(of_tile("last-tile-of-{}-shifted"),
         of_tile("the last tile of {} keys is moved back to end with the last key: keys before it count twice"),
         counts_again([=](std::int64_t m) { return m % tile == 0 ? m : m - tile; }, tail));
+    for (std::int64_t const queries : {16, 64, 128})
+      add(fmt::format("last-tile-of-{}-shifted-by-{}", tile, queries),
+          fmt::format("the last tile of {} keys is moved back to end with the last key, if a tile of {} queries "
+                      "reaches it: keys before it count twice",
+                      tile, queries),
+          counts_again([=](std::int64_t m) { return m % tile == 0 ? m : m - tile; }, tail, queries));
     add(of_tile("diagonal-tile-of-{}-unread"), of_tile("the tile of {} keys with the diagonal is not read"),
         ends_loop([=](owned_problem const& p, std::int64_t i) { return last_key(p.draft().band, i) / tile * tile; }));
     add(of_tile("later-diagonal-tiles-of-{}-unread"),

@@ -61,6 +61,24 @@ ATTEST_OPERATOR(keys_begin_by_q_offsets, bug_class::entries, "no public report",
   }
 };
 
+ATTEST_OPERATOR(last_entry_to_end, bug_class::entries, "no public report",
+                "the keys of the last packed entry go on to the end of the tensor") {
+  static std::int64_t further(operator_place<F> const& at) {
+    auto const& keys = at.p.entries().keys;
+    bool const by_pair = at.p.mask().present || at.p.bias().present || at.p.bias_f32().present ||
+                         at.p.block_mask().present || at.p.keep().present;
+    return keys.is_packed() && at.b + 1 == at.size().b && !by_pair ? keys.total - keys.offsets[at.b + 1] : 0;
+  }
+  static std::int64_t keys(operator_place<F> const& at) { return at.p.keys(at.b) + further(at); }
+  static std::int64_t diagonal(operator_place<F> const& at) {
+    return honest_operator<F>::diagonal(at) + (at.p.parameters().align != 0 ? further(at) : 0);
+  }
+  static bool in_band(operator_place<F> const& at, std::int64_t j) {
+    std::int64_t const distance = j - (at.i + diagonal(at)), left = at.p.band().left, right = at.p.band().right;
+    return (left < 0 || distance >= -left) && (right < 0 || distance <= right);
+  }
+};
+
 ATTEST_OPERATOR(end_of_slot, bug_class::entries, "onnx PR#8068",
                 "bands are aligned at the end of the slots, not of the entries") {
   static bool in_band(operator_place<F> const& at, std::int64_t j) {

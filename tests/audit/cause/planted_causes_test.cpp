@@ -1,4 +1,5 @@
 // Planted mistakes are named, and honest kernels are not accused of them.
+#include "audit/cases/random.hpp"
 #include "tests/audit/cause/known_answers.hpp"
 
 namespace attest::tests::planted_causes_test {
@@ -10,8 +11,11 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
   };
   for (auto const& [specimen, checks] : {planted{"zeros_fill_last_tile", {"accuracy", "bands"}},
                                          planted{"last_tile_moved_back", {"accuracy", "bands"}},
+                                         planted{"reached_last_tile_moved_back", {"accuracy", "bands"}},
                                          planted{"values_of_tile_before", {"accuracy", "bands"}},
                                          planted{"keys_swapped_in_pairs", {"accuracy"}},
+                                         planted{"merges_without_maxima", {"accuracy", "bands"}},
+                                         planted{"rescales_in_f16", {"accuracy", "bands"}},
                                          planted{"keys_of_tile_before", {"accuracy", "bands"}},
                                          planted{"rescales_inversely", {"accuracy", "bands"}},
                                          planted{"mask_of_first_tile", {"masks", "empty-blocks"}},
@@ -31,6 +35,7 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
                                          planted{"edges_exchanged", {"windows", "bands"}},
                                          planted{"diagonal_from_0", {"windows", "bands"}},
                                          planted{"diagonal_tile_unmasked", {"windows", "bands"}},
+                                         planted{"left_edge_in_cut_tiles", {"windows", "bands"}},
                                          planted{"left_tile_unmasked", {"windows"}},
                                          planted{"band_of_packed_queries", {"pairs", "production"}},
                                          planted{"softcap_rational", {"softcap"}},
@@ -56,6 +61,34 @@ TEST_CASE("a mistake about tiles, axes or scores is named, and right answers con
       CHECK(contradicted);
     }
   }
+}
+
+TEST_CASE("columns of O that are not rescaled are told from right ones", "[unit]") {
+  audit::random_stream random(1, "columns");
+  auto const problem =
+      audit::owned_problem::of_valid(audit::gaussian({1, 2, 2, 5, 70, 8, 20}, problem::element_type::f32, random));
+  auto const answer_of = [&](char const* specimen) {
+    audit::answered_case answers;
+    answers.add(problem, guarded_answer_of(zoo::find_specimen(specimen)->kernel, problem.draft(), 0),
+                *audit::find_contract("f32"), {});
+    return answers;
+  };
+  auto const wrong = answer_of("columns_behind_d_not_rescaled");
+  audit::hypothesis const& planted = *audit::find_hypothesis(zoo::expected_cause("columns_behind_d_not_rescaled"));
+  CHECK(wrong.is_wrong());
+  CHECK(audit::fit_of(planted, wrong) == audit::fit::certified);
+  CHECK(audit::fit_of(*audit::find_hypothesis("output-not-rescaled-16"), wrong) == audit::fit::refuted);
+  CHECK(audit::fit_of(planted, answer_of("last_key_first")) == audit::fit::refuted);
+}
+
+TEST_CASE("weights that end at a number are named, beside finite masks and biases of -inf, too", "[unit]") {
+  audit::named_cause const found =
+      cause_of(answers_of("weights_from_e_minus_20", {"sharp", "additive-masks", "scale"}));
+  CAPTURE(audit::sentence_of(found));
+  REQUIRE(found.mistakes.size() == 1);
+  CHECK(found.mistakes.front().name.starts_with("exp-from-e^-20-"));
+  CHECK(found.mistakes.front().name.ends_with("-in-weights"));
+  CHECK(found.unexplained.empty());
 }
 
 TEST_CASE("a finite number that is added to the scores of hidden keys is named", "[unit]") {
