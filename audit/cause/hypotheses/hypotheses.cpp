@@ -27,6 +27,7 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_axes(table);
     add_hypotheses_of_edges(table);
     add_hypotheses_of_neighbours(table);
+    add_hypotheses_of_shares(table);
     add_hypotheses_of_tiles(table);
     add_hypotheses_of_query_tiles(table);
     add_hypotheses_of_exponentials(table);

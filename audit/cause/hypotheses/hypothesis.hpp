@@ -105,6 +105,7 @@ void add_hypotheses_of_rescaling(hypothesis_list& to);     ///< weights and sums
 void add_hypotheses_of_results(hypothesis_list& to);       ///< LSE, the division, parts that are not merged
 void add_hypotheses_of_lost_factors(hypothesis_list& to);  ///< O, l or columns of O that are not rescaled
 void add_hypotheses_of_maxima(hypothesis_list& to);        ///< weights beside another number than the maximum
+void add_hypotheses_of_shares(hypothesis_list& to);        ///< l of some keys alone
 void add_hypotheses_of_tiles(hypothesis_list& to);         ///< what fills the last tile, where loops over tiles end
 void add_hypotheses_of_query_tiles(hypothesis_list& to);   ///< what one query of a tile decides for all
 void add_hypotheses_of_scores(hypothesis_list& to);        ///< factors and bounds of scores, sums of another row

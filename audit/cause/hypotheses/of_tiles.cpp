@@ -119,54 +119,6 @@ supposition forgets_before_empty(std::int64_t tile) {
   };
 }
 
-/// l is this share of the sum of a row, and O is the whole sum. `sum` adds the weights of the visible keys
-/// [first, last) of a row, e^(s − m).
-using sum_of_keys = std::function<double(std::int64_t first, std::int64_t last)>;
-using share_of_row = std::function<double(score_table const&, problem::sizes const&, std::int64_t b, std::int64_t h,
-                                          std::int64_t i, sum_of_keys const& sum)>;
-supposition divides_by_share(std::int64_t least, share_of_row part) {
-  return [=, part = std::move(part)](answered_call const& call, answered_call const*) -> calls {
-    owned_problem const& p = call.problem;
-    if (!is_small(p) || p.size().m <= least || !call.outputs.o) return {};
-    score_table const score(p);
-    auto const share = [&](auto b, auto h, auto i) {
-      double const most = score.largest(b, h, i);
-      if (!std::isfinite(most)) return 1.0;
-      auto const sum = [&](std::int64_t first, std::int64_t last) {
-        double some = 0;
-        for (std::int64_t j = first; j < std::min(last, p.size().m); ++j)
-          if (score.visible(b, h, i, j)) some += std::exp(score(b, h, i, j) - most);
-        return some;
-      };
-      return part(score, p.size(), b, h, i, sum) / score.sum_of_weights(b, h, i);
-    };
-    auto const beside =
-        with_lse(call, [&](auto b, auto h, auto i, double got) { return got - std::log(share(b, h, i)); });
-    answered_call supposed = beside ? *beside : with_model(call);
-    supposed.outputs.weights.reset();
-    scale_rows_of_o(supposed, share);
-    return {supposed};
-  };
-}
-
-/// l is the sum of the last tile with a visible key.
-supposition divides_by_last(std::int64_t tile) {
-  return divides_by_share(tile, [=](score_table const& score, auto const& s, auto b, auto h, auto i, auto const& sum) {
-    std::int64_t first = (s.m - 1) / tile * tile;
-    while (first > 0 && !std::isfinite(score.largest(b, h, i, first, first + tile))) first -= tile;
-    return sum(first, first + tile);
-  });
-}
-
-/// l is the sum of the keys in the first half of each tile.
-supposition divides_by_halves(std::int64_t tile) {
-  return divides_by_share(tile / 2, [=](auto const&, auto const& s, auto, auto, auto, auto const& sum) {
-    double halves = 0;
-    for (std::int64_t first = 0; first < s.m; first += tile) halves += sum(first, first + (tile + 1) / 2);
-    return halves;
-  });
-}
-
 /// The sink is counted once in each tile of the keys.
 supposition counts_sink_in_tiles(std::int64_t tile) {
   return solves([=](owned_problem const& p) { return p.draft().sink && p.size().m > tile; },
@@ -255,12 +207,8 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
     add(of_tile("empty-tile-of-{}-forgets"),
         of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
         forgets_before_empty(tile));
-    add(of_tile("sum-of-first-halves-of-{}"), of_tile("l is the sum of the first half of each tile of {} keys"),
-        divides_by_halves(tile));
     add(of_tile("sink-once-per-tile-of-{}"), of_tile("the sink is counted in each tile of {} keys"),
         counts_sink_in_tiles(tile));
-    add(of_tile("sum-of-last-tile-of-{}"), of_tile("l is the sum of the last tile of {} keys alone"),
-        divides_by_last(tile));
     for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}}) {
       char const* const token = *name == 'V' ? "v" : "k";
       add(fmt::format("{}-of-tile-before-{}", token, tile),

@@ -91,6 +91,37 @@ TEST_CASE("weights that end at a number are named, beside finite masks and biase
   CHECK(found.unexplained.empty());
 }
 
+TEST_CASE("a sum of some keys is named, beside rows in which it is 0, too", "[unit]") {
+  auto const found = cause_of(answers_of(
+      [](audit::owned_problem const& problem) {
+        audit::owned_outputs answers = builtin_answer(problem.draft());
+        problem::sizes const& s = problem.size();
+        audit::score_table const score(problem);
+        for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+          std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+          double const most = score.largest(b, h, i);
+          float whole = 0, halves = 0;
+          for (std::int64_t j = 0; std::isfinite(most) && j < s.m; ++j) {
+            float const weight = score.visible(b, h, i, j) ? static_cast<float>(std::exp(score(b, h, i, j) - most)) : 0;
+            whole += weight, halves += j % 16 < 8 ? weight : 0;
+          }
+          if (halves == whole) continue;
+          for (std::int64_t c = 0; c < s.dv; ++c) {
+            auto const at = static_cast<std::size_t>(row * s.dv + c);
+            audit::store(*answers.o, at, halves == 0 ? 0 : audit::load(*answers.o, at) * (whole / halves));
+          }
+          if (auto const at = static_cast<std::size_t>(row); answers.lse)
+            audit::store(*answers.lse, at, audit::load(*answers.lse, at) + std::log(halves / whole));
+        }
+        return answers;
+      },
+      *audit::find_contract("f32"), {"accuracy", "sharp", "bands"}));
+  CAPTURE(audit::sentence_of(found));
+  REQUIRE(found.mistakes.size() == 1);
+  CHECK(found.mistakes.front().name == "sum-of-first-halves-of-16");
+  CHECK(found.unexplained.empty());
+}
+
 TEST_CASE("a finite number that is added to the scores of hidden keys is named", "[unit]") {
   auto const found = cause_of(answers_of(
       [](audit::owned_problem const& problem) {
