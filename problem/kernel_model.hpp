@@ -46,6 +46,12 @@ enum class zero_products : std::uint8_t {
   exact,    ///< none: the product is 0, and adding it changes no sum, as in IEEE arithmetic
 };
 
+/// The accumulators of O in a walk over the keys.
+enum class accumulator : std::uint8_t {
+  any,
+  one,  ///< every addition is of keys of one block, or adds such a sum to the sum of all blocks before
+};
+
 /// The promise of the kernel for scores so large that rounding its reference point moves arguments of exp by more than
 /// 1/2 (c_m ≥ 1 and |s| of 2²⁰ or more in f32).
 enum class large_scores : std::uint8_t {
@@ -118,8 +124,10 @@ struct kernel_model {
   int k_qk_per_d = 1;
   problem::zero_products zero_products = problem::zero_products::counted;  ///< exact: d counts the q_t that are not 0
   double u_qk = 0;                                                         ///< unit roundoff of the products QKᵀ
-  bool fold_q = false;                                                     ///< the scale is folded into q
-  bool fold_k = false;  ///< it is folded into k, or its root into both, or as fold_q says
+  int block_fma = 0;       ///< K: products of one step of a matrix unit, of QKᵀ and of PV; 0 = not said
+  int alignment_bits = 0;  ///< e: further bits than the format has in what a step aligns
+  bool fold_q = false;     ///< the scale is folded into q
+  bool fold_k = false;     ///< it is folded into k, or its root into both, or as fold_q says
   problem::folded_overflow folded_overflow = problem::folded_overflow::survived;
   bool bias_first = false;      ///< the bias may be the first value of the accumulator of q·k
   int k_add = 0;                ///< additions after the product (bias, additive mask)
@@ -168,7 +176,8 @@ struct kernel_model {
   sum_height height = sum_height::in_sequence;
   std::int64_t height_divisor = 1, height_base = 0;      ///< height declared
   std::int64_t l_height_divisor = 0, l_height_base = 0;  ///< the height of l, declared alike; 0 = the height of O
-  int k_pre = 0;             ///< roundings of a weight that is normalised before its product with V
+  int k_pre = 0;  ///< roundings of a weight that is normalised before its product with V
+  problem::accumulator accumulator = problem::accumulator::any;  ///< of O, beside weight_reference rising or falling
   double u_pv = 0;           ///< accumulation error of PV beyond IEEE (tensor cores); 0 = format.u
   std::int64_t promote = 0;  ///< keys after which such an accumulator is added to one of the format; 0 = never
   int splits = 1;            ///< S: partial results merged at the end

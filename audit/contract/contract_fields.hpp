@@ -24,6 +24,8 @@ inline constexpr range exponent{0, 16384};        ///< a power of e or of 2
 inline constexpr range size{0, std::numeric_limits<double>::max()};
 inline constexpr range count{0, 1e6};
 inline constexpr range some{1, 1e6};
+inline constexpr range steps{0, 1024};  ///< products of one step of a matrix unit
+inline constexpr range bits{0, 29};     ///< further bits than a format has
 inline constexpr range cutoff{0, std::numeric_limits<double>::infinity()};
 inline constexpr range limit{0, std::numeric_limits<double>::infinity()};  ///< an overflow threshold
 
@@ -135,6 +137,9 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     added.count("l_height_divisor", m.l_height_divisor, fields::count);
     added.count("l_height_base", m.l_height_base, fields::count);
     added.number("omega_log", m.omega_log, absolute);
+    whole(added, "block_fma", m.block_fma, fields::steps);
+    whole(added, "alignment_bits", m.alignment_bits, fields::bits);
+    fields::word(added, "accumulator", m.accumulator, {"any", "one"});
   });
 }
 

@@ -130,6 +130,9 @@ std::optional<error> wrong_idle_field(problem::kernel_model const& model, json c
            model.weight_reference != problem::weight_reference::falling,
        "a weight_reference that is neither 'rising' nor 'falling'"},
       {"l_height_base", model.l_height_base > 0, model.l_height_divisor == 0, "l_height_divisor 0"},
+      {"alignment_bits", model.alignment_bits > 0, model.block_fma == 0, "block_fma 0"},
+      {"accumulator", model.accumulator == problem::accumulator::one, !reference::has_one_accumulator(model),
+       "a weight_reference that is neither 'rising' nor 'falling'"},
       {"k_sink", model.k_sink != usual.k_sink, model.sink_form == problem::sink_form::term, "sink_form 'term'"},
   };
   for (auto const& [field, is_set, says_nothing, beside] : fields)
@@ -208,6 +211,11 @@ problem::result<contract> parse_contract(std::string_view text, std::string cons
     if (outer.why) return *std::move(outer.why);
     if (auto wrong = wrong_weight_reference(claim.fixed, whole || model->contains("block"))) return *std::move(wrong);
     if (auto wrong = wrong_idle_field(claim.fixed, *model)) return *std::move(wrong);
+    bool const wide = claim.type == problem::element_type::f32 || claim.type == problem::element_type::f64;
+    if (claim.fixed.block_fma > 0 && wide)
+      return of_key("model.block_fma", fmt::format("contradicts input {}: the steps of a matrix unit (Lemma 9 of "
+                                                   "docs/bound.md) take numbers of 16 bits",
+                                                   problem::name_of(claim.type)));
     // Version 0.1 printed its presets under their names, which have more meaning today.
     if (whole && !outer.knows_later_fields && find_contract(claim.name)) claim.name += "-0.1";
   }

@@ -1,6 +1,6 @@
 // docs/bound.md, section 3 for one output column (Averages, Φ_c), then the Theorem of section 5 and sections 8 and 9,
 // on lanes: see reference/bound/formulas-inl.hpp.
-#include "reference/bound/weight_formulas-inl.hpp"
+#include "reference/bound/known_formulas-inl.hpp"
 
 namespace ATTEST_FORMULAS_NAMESPACE {
 
@@ -177,61 +177,15 @@ template <class R>
 constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
                       R const& o_size) noexcept {
   R const by_path = terms.gamma_O * A_abs;
-  // N_c = min{h·A'_c, (n − 1)[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv =
-  // u}.
-  R N = terms.height * A_abs;
-  N = smaller(N, (terms.n - 1) * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p + terms.delta) * A_abs));
+  // N_c = min{h_O·A'_c, ν_O[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
+  R N = terms.height_O * A_abs;
+  N = smaller(N, terms.additions_O * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p + terms.delta) * A_abs));
   if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
   R const by_node = sizes.shared + terms.node_factor * N;
   R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
   return terms.model.merge == problem::split_merge::lse_normalised
              ? sums + (1.01 * terms.combine_error * (1 + terms.delta)) * A_abs
              : sums;
-}
-
-/// Of a column beside known weights: o*_c = Σ_j π_j(1 + d_j)v_jc as computed, Σ_j π_jδ_j|v_jc|, Σ_j π_j(1 + d_j +
-/// δ_j)|v_jc|.
-template <class R>
-struct known_sums {
-  R center, deviation, size;
-
-  constexpr void add(R const& value, R const& weight_center, R const& weight_deviation, R const& weight_size) noexcept {
-    R const magnitude = absolute(value);
-    center = mul_add(weight_center, value, center);
-    deviation = mul_add(weight_deviation, magnitude, deviation);
-    size = mul_add(weight_size, magnitude, size);
-  }
-};
-
-/// |ô_c − center| ≤ size; infinite where the theorem is silent.
-template <class R>
-struct known_output {
-  R center, size;
-};
-
-/// B*_c = A* + [(1 + Γ_F)(Φ*_c + 4n_ω·ω/Λ) + (|o*_c| + A*)(Γ_L + Γ_F)]/(1 − Γ_L) + Ω_F, then rounded to the
-/// output format, with A*  = D⁻¹[(e^{E_end} − 1)|o*_c| + e^{E_end}Σ_j π_jδ_j|v_jc| + |o*_c|ΣP_j] +
-/// n_far·(ω_W/Λ)(2max_j|v_jc| + |o*_c|), A*' = D⁻¹e^{E_end}Σ_j π_j(1 + d_j + δ_j)|v_jc| + 2n_far·(ω_W/Λ)max_j|v_jc|,
-/// Φ*_c = min{γ^h·A*', γ_k(u_pv)·A*' + (1 + γ^h)²·u_pv·(n − 1)[(A*' + |o*_c| + A*)/2 + γ^h·A*']}, the first alone with
-/// a promotion. growth is e^{E_end} − 1. Ensures   |ô_c − o*_c| ≤ B*_c (section 5, Theorem, known weights)
-template <class R>
-constexpr known_output<R> known_bound(row_terms const& terms, double growth, known_sums<R> const& sums,
-                                      R const& largest) noexcept {
-  // n·2⁻⁵²·Σ(…)|v_jc|: the rounding of the computed o*_c.
-  R const evaluation = terms.n * (0x1p-52 * sums.size + 0x1p-1074 * larger(R(1), largest));
-  R const size = absolute(sums.center) + evaluation;
-  double const far = terms.n_far * terms.far_share();
-  R const A = ((growth + terms.sum_P) * size + (1 + growth) * sums.deviation) / terms.D_lower +
-              far * (2 * largest + size) + evaluation;
-  R const A_abs = (1 + growth) * sums.size / terms.D_lower + 2 * far * largest;
-  R const by_path = terms.gamma_h * A_abs;
-  R const by_node = terms.gamma_beside * A_abs + ((1 + terms.gamma_h) * (1 + terms.gamma_h) * terms.u_pv) *
-                                                     ((terms.n - 1) * ((A_abs + size + A) * 0.5 + by_path));
-  R const sums_error = terms.model.promote > 0 ? by_path : smaller(by_path, by_node);
-  R const B = A + 2 * terms.model.format.omega +
-              ((1 + terms.gamma_F) * (sums_error + terms.lost_in_sums) + (size + A) * (terms.gamma_L + terms.gamma_F)) /
-                  (1 - terms.gamma_L);
-  return {sums.center, rounded_up(with_output_rounding(terms.model, B, size) * terms.slack)};
 }
 
 /// The bound of T2, or, if the sink may be a term too, the larger one of this and the bound of T1 (`by_term`).

@@ -38,9 +38,10 @@ struct constant_terms : row_scalars {
   double sink_relative = 0, sink_absolute = 0;
   sink_factor factor{};  ///< section 5, Theorem T2: what is asked; rescale_by_sink finds the rest
   // Section 3, Sums: μ', γ_{μ'}(u_state), roundings of O between merges by LSE; Δ: (1 + γ_{k_drop})(1 + u_drop) of
-  // dropout times 1 + γ_{μ'}(u_state), less 1; the same with μ' = 0; h, h_L, ϱ, s, s', the u_p and the u_pv of Γ_O.
-  double states = 0, gamma_states = 0, delta = 0, delta_wide = 0, height = 0, height_L = 0, divisions = 0, merges_L = 0,
-         merges_O = 0, u_p = 0, u_pv = 0;
+  // dropout times 1 + γ_{μ'}(u_state), less 1; the same with μ' = 0; h, h_L, h_O, ν_O, ϱ, s, s', the u_p and the u_pv
+  // of Γ_O.
+  double states = 0, gamma_states = 0, delta = 0, delta_wide = 0, height = 0, height_L = 0, height_O = 0,
+         additions_O = 0, divisions = 0, merges_L = 0, merges_O = 0, u_p = 0, u_pv = 0;
   double mixed = 0, lost_when_mixed = 0;  ///< Lemma 8: E_σ, 8μ_σω; 0 where nothing is merged by a sigmoid
 
   /// Requires  keys ≥ 1
@@ -98,6 +99,12 @@ struct constant_terms : row_scalars {
  private:
   constexpr double tree_height() const noexcept;
   constexpr double tree_height_of_L() const noexcept;
+  /// Does the contract say how a matrix unit adds the products of O in one chain of steps (Lemma 9)?
+  constexpr bool adds_by_steps() const noexcept {
+    return model.block_fma > 0 && model.u_p >= 0x1p-11 && model.height == problem::sum_height::in_sequence &&
+           model.promote == 0;
+  }
+  constexpr double units_of_steps(double products, std::int64_t numbers, double further) const noexcept;
 };
 
 constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_scalars const& scalars,
@@ -114,8 +121,10 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   // f_q = f_k = max(1, √|σ|) under fold_k; f_q = 0, f_k = 1 under fold_q alone.
   u_qk = model.u_qk > 0 ? model.u_qk : u;
   bool const counts_zeros = model.zero_products == problem::zero_products::counted;
-  k_qk = static_cast<double>(model.k_qk_per_d) * (counts_zeros ? products : static_cast<double>(nonzero)) +
-         model.k_qk_base;
+  double const counted = counts_zeros ? products : static_cast<double>(nonzero);  // d′
+  k_qk = static_cast<double>(model.k_qk_per_d) * counted;
+  if (model.block_fma > 0) u_qk = larger(u_qk, 2 * u), k_qk = smaller(k_qk, units_of_steps(counted, scalars.d, 0));
+  k_qk += model.k_qk_base;
   product_error = gamma(k_qk, u_qk);
   double const folded_scale = model.fold_q || model.fold_k ? larger(1, scale) : scale;  // σ⁺
   score_absolute = omega * (2 * products * folded_scale + 2);
@@ -149,11 +158,16 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, u_pv as u where it is smaller; h; s; ϱ,
   // s'.
   u_p = model.p_shared ? 0 : model.u_p;
-  u_pv = larger(u, model.u_pv);
+  u_pv = larger(model.block_fma > 0 ? 2 * u : u, model.u_pv);
   height = tree_height(), height_L = tree_height_of_L();
   double const S = model.splits;
   merges_L = by_sigmoid() ? 0 : S > 1 && !by_lse() ? S : S - 1;
   divisions = model.k_block * static_cast<double>((m + model.divided_block - 1) / model.divided_block - 1);  // ϱ
+  height_O = height, additions_O = n - 1;
+  if (adds_by_steps()) {
+    height_O = smaller(height, units_of_steps(n, m, has_sink ? 1 : 0) + divisions + model.merges);
+    if (model.splits == 1 && model.merges == 0) additions_O = smaller(additions_O, height_O);
+  }
   merges_O = divisions + (sums_nothing() ? 0
                           : by_sigmoid() ? model.k_f
                           : by_lse()     ? S - 1 + static_cast<double>(model.merge_levels) * (model.k_f + 1)
@@ -172,6 +186,14 @@ constexpr double constant_terms::tree_height() const noexcept {
   auto const block = static_cast<double>(model.block);
   double const blocks = static_cast<double>((m + model.block - 1) / model.block);
   return smaller(chain, block + blocks - 2 + sink);
+}
+
+/// Lemma 9: z·2^{−e} + T(1 − 2^{−e}), T = min(z, ⌈numbers/K⌉ + further): what the steps of a matrix unit lose of
+/// `products` products at most, in units of 2u of the sums of sizes that they add.
+constexpr double constant_terms::units_of_steps(double products, std::int64_t numbers, double further) const noexcept {
+  double const cut = problem::formats::power_of_two(-model.alignment_bits);
+  auto const chunks = static_cast<double>((numbers + model.block_fma - 1) / model.block_fma);
+  return products * cut + smaller(products, chunks + further) * (1 - cut);
 }
 
 /// h_L = min(n − 1, ⌈N/a_L⌉ + a_L0) where the trees of l have a height of their own, else h.

@@ -24,4 +24,11 @@ constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
          model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 
+/// Does the contract say in which order one accumulator of O takes the keys?
+constexpr bool has_one_accumulator(problem::kernel_model const& model) noexcept {
+  using problem::weight_reference;
+  return model.accumulator == problem::accumulator::one &&
+         (model.weight_reference == weight_reference::rising || model.weight_reference == weight_reference::falling);
+}
+
 }  // namespace attest::reference

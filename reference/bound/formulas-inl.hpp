@@ -1,5 +1,5 @@
-// docs/bound.md, section 3 for one key, on lanes: R is double, or a SIMD vector of doubles. This file,
-// weight_formulas-inl.hpp and column_formulas-inl.hpp are the only statement of these formulas. They are compiled for
+// docs/bound.md, section 3 for one key, on lanes: R is double, or a SIMD vector of doubles. The four files of formulas
+// (this one, weight_, known_ and column_formulas-inl.hpp) are their only statement. They are compiled for
 // plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once for every SIMD target
 // in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
 //

@@ -26,9 +26,14 @@ struct evaluated_key {
 /// In units of C·Z·e^m, for each key: `center` = π_j(1 + d_j) as a double; `deviation` ≥ π_jδ_j + |center − π_j(1 +
 /// d_j)|; `size` ≥ π_j(1 + d_j + δ_j).
 struct known_weights {
+  /// The positions [begin, end) of the keys of one group of `block_most`, or of `block`.
+  struct group {
+    std::size_t begin = 0, end = 0;
+  };
   bool hold = false;  ///< false: the theorem is silent, and nothing below is set
   double growth = 0;  ///< ≥ e^{E_end} − 1
   std::vector<double> center, deviation, size;
+  std::vector<group> walk;  ///< in the order of the walk; empty unless one accumulator is declared
 };
 
 /// x ≥ 0 rounded to nearest among the numbers of unit roundoff u that are multiples of `quantum`; a midpoint goes up or
@@ -117,6 +122,18 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
   return blocks;
 }
 
+/// The groups of keys that one accumulator takes, in the order of the walk.
+/// Requires  weight_reference rising or falling
+template <class KeyAt>
+constexpr void find_walk(problem::kernel_model const& model, std::size_t n, KeyAt const& key_at, known_weights& known) {
+  std::int64_t const most = std::max(model.block, model.block_most);
+  for (std::size_t j = 0; j < n; ++j) {
+    if (j == 0 || key_at(j).index / most != key_at(j - 1).index / most) known.walk.push_back({j, j});
+    known.walk.back().end = j + 1;
+  }
+  if (model.weight_reference == problem::weight_reference::falling) std::ranges::reverse(known.walk);
+}
+
 /// Section 5, Theorem (known weights), of every key. key_at(j) is the evaluated_key of position j < n.
 /// Requires  keys by rising index
 /// Ensures   known.hold only where the theorem applies and keys with at least half of the weight have a known P̂_j
@@ -124,7 +141,7 @@ constexpr std::vector<weight_block> weight_blocks(row_terms const& terms, std::s
 template <class KeyAt>
 constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt const& key_at, known_weights& known) {
   problem::kernel_model const& model = terms.model;
-  known.hold = false;
+  known.hold = false, known.walk.clear();
   if (!declares_weights(model) || !terms.theorem_holds || !(terms.D_lower > 0)) return;
   if (terms.has_sink || terms.drops) return;  // the reference may be the sink's; P may be rounded behind the factor
   constexpr double up = 1 + 0x1p-48, down = 1 - 0x1p-48, exp_looseness = 0x1p-39;
@@ -177,6 +194,7 @@ constexpr void find_known_weights(row_terms const& terms, std::size_t n, KeyAt c
     }
   }
   known.hold = unknown_weight <= 0.5;
+  if (has_one_accumulator(model)) find_walk(model, n, key_at, known);
 }
 
 }  // namespace attest::reference

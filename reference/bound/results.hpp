@@ -75,7 +75,14 @@ constexpr error_bound row_bound::output_around(double mid, double width, Value&&
     sum_eta += eta;
     clauses.add(distance, size_distance, my.dominant ? 1 : 0, eta);
   }
-  auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, sizes.largest)
+  scalar::walked_sums<double> walked{};
+  if (known_.hold)
+    for (known_weights::group const& at : known_.walk) {
+      for (std::size_t j = at.begin; j < at.end; ++j) walked.add(known_.center[j] * value(j));
+      walked.end_group(static_cast<double>(at.end - at.begin));
+    }
+  double const nodes = known_.walk.empty() ? infinity : walked.nodes;
+  auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, nodes, sizes.largest)
                                   : scalar::known_output<double>{0, infinity};
   auto const alone = terms_.factor.asked ? output_alone(value) : column_of_keys{};
   auto const found =

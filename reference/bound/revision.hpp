@@ -9,7 +9,8 @@ namespace attest::reference {
 /// 7: combinations of fields. 8: sharper by fields of its own, and what Coq found in Clause D and Corollaries W and L.
 /// 9: merges by LSE for any error of the reference; gradients that overflow or underflow where they are stored.
 /// 10: gradients by weights of either kind; gradients that may flow through parts.
-/// 11: what Coq found in N_j and U_t of gradients and in n_ω.
-inline constexpr int theorem_revision = 11;
+/// 11: what Coq found in N_j and U_t of gradients and in n_ω. 12: steps of matrix units (Lemma 9); sums of O in the
+/// order of blocks.
+inline constexpr int theorem_revision = 12;
 
 }  // namespace attest::reference

@@ -28,7 +28,7 @@ struct row_terms : weight_terms {
   // Corollary W: Γ_W, α_W. Section 5, weights formed by the LSE: e^λ − 1.
   double gamma_W = 0, lost_weight = 0, lse_growth = 0;
   double off_again = 0;  ///< section 5, Weights formed again: χ; 0 in one pass
-  // Section 9: (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h + R)·u_pv/√n for u_pv > u.
+  // Section 9: (2/3)u_p²·Σγ_jπ_j², (1/3)u²·(Σγ_j + R), ((k_F + k_pre)u)², (h_O + R)·u_pv/√n for u_pv > u.
   double spread_of_sizes = 0, spread_of_sums = 0, spread_of_result = 0, drift = 0;
   bool judged = false;               ///< H0, H4 and H5 (E10), without the condition on the column's V
   bool theorem_holds = false;        ///< the entry A^T may be taken (not by the exception for padding)
@@ -93,12 +93,12 @@ constexpr void row_terms::finish_sums() noexcept {
   constexpr double up = 1 + 0x1p-50;
   double const u = f.u, beside = R + 1 + model.k_pre + merges_O;  // k
   auto const promoted = static_cast<double>(model.promote);
-  double const short_sums = promoted > 0 ? smaller(height, promoted) : height;
-  std::int64_t const tall = static_cast<std::int64_t>(height) + model.promote - 1;
+  double const short_sums = promoted > 0 ? smaller(height_O, promoted) : height_O;
+  std::int64_t const tall = static_cast<std::int64_t>(height_O) + model.promote - 1;
   double const promotions = promoted > 0 ? static_cast<double>(tall / model.promote) : 0;  // ⌈h/N⌉
   // γ^h; with a promotion (1 + γ_{min(h,N)}(u_pv))(1 + γ_{⌈h/N⌉+k}(u)) − 1.
-  gamma_h =
-      promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u)) : gamma(height + beside, u_pv);
+  gamma_h = promoted > 0 ? compounded(gamma(short_sums, u_pv), gamma(promotions + beside, u))
+                         : gamma(height_O + beside, u_pv);
   gamma_beside = gamma(beside, u_pv);
   gamma_O = compounded(u_p, gamma_h);
   node_factor = (1 + u_p) * (1 + gamma_h) * (1 + gamma_h) * u_pv * up;
@@ -135,7 +135,7 @@ constexpr void row_terms::finish_sums() noexcept {
   spread_of_sizes = 2.0 / 3 * u_p * u_p * sum_grouped_squares;
   spread_of_sums = u * u / 3 * (sum_groups + R) + delta * delta;
   spread_of_result = (model.k_f + model.k_pre) * u * ((model.k_f + model.k_pre) * u);
-  drift = u < u_pv ? (height + R) * u_pv / root(n) : 0;
+  drift = u < u_pv ? (height_O + R) * u_pv / root(n) : 0;
 }
 
 }  // namespace attest::reference

@@ -18,12 +18,12 @@ from bound_text_numbers import INF, LARGEST, TWO, ZERO
 from bound_text_results import EITHER, THEOREM
 from bound_text_sink import with_sink
 
-WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised",
+WORDS = {"rescales", "height", "merge", "large_scores", "order", "unchanged_rescale", "p_normalised", "accumulator",
          "returned_weights", "normalise", "folded_overflow", "weight_reference", "sink_form", "zero_products"}
 COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", "p_shared", "block", "k_pre",
           "splits", "k_f", "flushes", "k_lse", "bias_first", "least_block", "merges", "height_divisor", "height_base",
           "promote", "merge_levels", "parts_are_keys", "k_block", "divided_block", "k_t", "k_drop", "k_sink",
-          "block_most", "l_height_divisor", "l_height_base"}
+          "block_most", "l_height_divisor", "l_height_base", "block_fma", "alignment_bits"}
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
            "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop", "u_rate",
@@ -36,7 +36,7 @@ KEY = {"xl": "x_lower", "xu": "x_upper", "s": "score_upper", "Q": "product_upper
 # Terms of the code and of the text, and whether the code's may be above (+1) or below (-1).
 TERMS = {"max_above": ("max_above", 1), "max_below": ("max_below", -1), "largest_E": ("largest_E", 1), "R": ("R", 1),
          "least_sum": ("least_sum", -1), "omega_w": ("omega_W", 1), "n_far": ("n_far", 1), "D_lower": ("D", -1),
-         "one_minus_D": ("one_minus_D", 1), "height": ("h", 1), "gamma_L": ("gamma_L", 1),
+         "one_minus_D": ("one_minus_D", 1), "height": ("h", 1), "height_O": ("h_O", 1), "gamma_L": ("gamma_L", 1),
          "nodes_L": ("M_L", 1), "gamma_F": ("gamma_F", 1), "gamma_h": ("gamma_h", 1), "gamma_O": ("gamma_O", 1),
          "eta_extra": ("eta_plus", 1), "log_hull": ("log_hull", 1), "ell": ("ell", 1), "far_limit": ("far_P", -1)}
 

@@ -102,7 +102,8 @@ void print_terms(reference::row_terms const& t) {
   number("max_above", t.max_above), number("max_below", t.max_below), number("largest_E", t.largest_E);
   number("R", t.R), number("least_sum", t.least_sum), number("omega_w", t.omega_w), number("n_far", t.n_far);
   number("D_lower", t.D_lower), number("one_minus_D", t.one_minus_D), number("sum_P", t.sum_P);
-  number("height", t.height), number("gamma_L", t.gamma_L), number("nodes_L", t.nodes_L), number("gamma_F", t.gamma_F);
+  number("height", t.height), number("height_O", t.height_O), number("gamma_L", t.gamma_L),
+      number("nodes_L", t.nodes_L), number("gamma_F", t.gamma_F);
   number("gamma_h", t.gamma_h), number("gamma_O", t.gamma_O), number("eta_extra", t.eta_extra);
   number("log_hull", t.log_hull), number("ell", t.ell), number("far_limit", t.far_limit);
   std::printf("\n");

@@ -13,6 +13,7 @@ An `evaluation` is one row under one kernel model, in one of three forms, each a
 from bound_text_hypotheses import failures
 from bound_text_numbers import (FOUR_THIRDS, HALF, INF, ONE, TWO, ZERO, Decimal, ceil_quotient, expm1, gamma, log1p,
                                 most_records, times)
+from bound_text_units import of_products, of_sums
 from bound_text_merges import is_by_sigmoid, mu_of, sigma, weights as weights_by_sigmoids, without_division
 
 
@@ -76,8 +77,7 @@ class evaluation:
     def scores(self):
         m, f, u, omega = self.m, self.f, self.u, self.omega
         d, sigma, c = f["d"], f["scale_upper"], f["softcap"]
-        products = f["nonzero"] if m["zero_products"] == "exact" else d
-        self.k_qk, self.u_qk = m["k_qk_per_d"] * products + m["k_qk_base"], m["u_qk"] or u
+        self.k_qk, self.u_qk = of_products(self)
         product = gamma(self.k_qk, self.u_qk)
         e_s = gamma(m["k_add"], u)
         e_s = e_s + m["u_s"] + times(e_s, m["u_s"])
@@ -310,7 +310,7 @@ class evaluation:
         if self.by_sigmoid:
             s_O = self.divisions + (0 if self.sums_nothing else k_F)
         self.u_p = ZERO if m["p_shared"] else m["u_p"]
-        self.u_pv = max(m["u_pv"], u)
+        self.h_O, self.nu_O, self.u_pv = of_sums(self)
         k = R + 1 + m["k_pre"] + s_O
 
         ordered = sorted((key.share for key in self.keys), reverse=True)
@@ -328,7 +328,7 @@ class evaluation:
             inside, across = gamma(min(h, promote), self.u_pv), gamma(ceil_quotient(h, promote) + k, u)
             self.gamma_h = inside + across + times(inside, across)
         else:
-            self.gamma_h = gamma(h + k, self.u_pv)
+            self.gamma_h = gamma(self.h_O + k, self.u_pv)
         self.gamma_h, self.gamma_k = self.up(self.gamma_h), gamma(k, self.u_pv)
         self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
         factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))

@@ -186,6 +186,22 @@ class known(results):
         middle = sum((key.center_low + key.center_high) / 2 * v for key, v in zip(self.keys, values))
         return middle, sum((key.center_high - key.center_low) * abs(v) for key, v in zip(self.keys, values))
 
+    def walked(self, values):
+        """N*_c: of each group, the keys in it times the largest sum that an accumulator may hold there, from above."""
+        most = max(self.m["block"], self.m["block_most"])
+        groups = {}
+        for key, v in zip(self.keys, values):
+            products = sorted((key.center_low * v, key.center_high * v))
+            groups.setdefault(key.index // most, []).append(products)
+        low = high = nodes = ZERO
+        for at in sorted(groups, reverse=self.m["weight_reference"] == "falling"):
+            group = groups[at]
+            added = sum(max(ZERO, highest) for _, highest in group)
+            taken = sum(max(ZERO, -least) for least, _ in group)
+            nodes += len(group) * max(abs(high + added), abs(low - taken), added, taken)
+            low, high = low + sum(least for least, _ in group), high + sum(highest for _, highest in group)
+        return nodes
+
     def known_size(self, values):
         """B*_c after the rounding to the output format; infinite where nothing is asked."""
         n, omega = self.n, self.omega
@@ -207,7 +223,10 @@ class known(results):
         A_sizes = self.up((1 + grown) * whole / self.D + 2 * far * largest) + underflow
         Phi = times(self.gamma_h, A_sizes)
         if not self.m["promote"]:
-            nodes = (n - 1) * ((A_sizes + o + A) / 2 + times(self.gamma_h, A_sizes))
+            nodes = self.nu_O * ((A_sizes + o + A) / 2 + times(self.gamma_h, A_sizes))
+            if self.m["accumulator"] == "one" and self.m["weight_reference"] in ("rising", "falling"):
+                walked = (1 + grown) * (self.walked(values) + n * (spread + rounding)) / self.D
+                nodes = min(nodes, self.up(walked + n * (2 * far * largest + times(self.gamma_h, A_sizes))))
             Phi = min(Phi, times(self.gamma_k, A_sizes) + times((1 + self.gamma_h)**2 * self.u_pv, nodes))
         bound = A + ((1 + self.gamma_F) * (Phi + self.lost)
                      + (o + A) * (self.gamma_L + self.gamma_F)) / (1 - self.gamma_L) + 2 * omega

@@ -143,8 +143,8 @@ class results(evaluation):
 
         Phi = times(self.gamma_O, A_prime)
         if not m["promote"]:
-            nodes = min(self.h * A_prime,
-                        times(n - 1, (A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
+            nodes = min(self.h_O * A_prime,
+                        times(self.nu_O, (A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
             if self.u_pv == u:
                 nodes = min(nodes, max(A_prime, largest) * self.M_L)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
@@ -210,7 +210,7 @@ class results(evaluation):
         V += ((m["k_f"] + m["k_pre"]) * u * o)**2
         drift = ZERO
         if self.u_pv > u:
-            drift = (self.h + self.R) * self.u_pv * (o + A_prime) / Decimal(n).sqrt()
+            drift = (self.h_O + self.R) * self.u_pv * (o + A_prime) / Decimal(n).sqrt()
         common = (self.gamma_C + self.chi) * o + (self.growth(self.lse) * o if m["normalise"] == "lse" else ZERO)
         usual = 6 * V.sqrt() + m["u_out"] * o + drift + common + Omega_O + 2 * self.omega
         return min(bound, usual * self.f["kept_factor"] + m["omega_out"])

@@ -31,6 +31,7 @@ drawn_kernel draw_kernel(generator& random) {
   w.keys = 1 + one_to(random, one_in(random, 4) ? 60 : 14);
   w.d = one_to(random, 2), w.block = one_to(random, 4);
   if (one_in(random, 4)) w.block = one_to(random, 16);
+  if (one_in(random, 4)) w.block = std::int64_t{4} << random() % 3;
   w.splits = one_in(random, 2) ? 1 : one_to(random, 5);
   w.lanes = one_in(random, 4) ? std::int64_t{1} << one_to(random, 2) : 1;
   w.order = static_cast<block_order>(random() % 3);
@@ -39,7 +40,7 @@ drawn_kernel draw_kernel(generator& random) {
   w.exp_error = std::array{0.0, 6.9, 1500.0}[random() % 3];
   w.rescale_error = one_in(random, 2) ? w.exp_error : std::array{0.0, 6.9, 1500.0}[random() % 3];
   if (one_in(random, 3)) w.log_loss = 6;
-  if (one_in(random, 3)) w.d = 3 + one_to(random, 14), w.products = static_cast<sum_form>(random() % 5);
+  if (one_in(random, 3)) w.d = 3 + one_to(random, 14), w.products = static_cast<sum_form>(random() % 6);
   if (w.has_unit() && w.narrow == element_type::f32) w.narrow = element_type::bf16;
   w.x0 = 2 + 10 * uniform(random);
   w.cuts = one_in(random, 6), w.skips = !w.cuts && one_in(random, 6);
@@ -72,6 +73,11 @@ drawn_kernel draw_kernel(generator& random) {
   w.declares_reference = alone && !w.divides_first && !w.again && w.narrow != element_type::f32 && !w.shared &&
                          w.tau == 0 && !w.by_lse && w.sink == drawn_sink::none && w.drop == drawn_drop::none &&
                          w.x0 == drawn_kernel::reference_infinity && !one_in(random, 4);
+  // A step of the unit takes the keys of a block: whole groups of them where they divide it.
+  auto const products = static_cast<std::int64_t>(products_a_step(w.products));
+  bool const whole_steps = w.block % products == 0 || w.block >= w.keys || w.two_passes;
+  w.declares_unit = w.has_unit() && whole_steps && !w.truncates && !one_in(random, 4);
+  w.declares_accumulator = w.declares_reference && !w.two_passes && w.order != block_order::drawn && one_in(random, 2);
   return w;
 }
 
@@ -171,7 +177,8 @@ std::vector<std::string> fields_of(drawn_kernel const& w) {
   add(w.returns_weights, "returned_weights"), add(w.sums_l_in_pairs, "l_height"), add(w.log_loss > 0, "omega_log");
   add(w.rescale_error != w.exp_error, "eps_rescale"), add(w.d > 2, "zero_products");
   add(w.products == sum_form::pairs || w.products == sum_form::lanes, "zero_products, trees");
-  add(w.has_unit(), "zero_products, units"), add(w.again, "normalise first_pass");
+  add(w.has_unit(), "zero_products, units"), add(w.declares_unit, "block_fma");
+  add(w.declares_accumulator, "accumulator one"), add(w.again, "normalise first_pass");
   return names;
 }
 

@@ -163,6 +163,9 @@ inline kernel_model random_model(generator& random) {
   if (m.normalise == normaliser::sum && states.chance(by_sigmoid(m.merge) ? 0.03 : 0.15))
     m.normalise = normaliser::first_pass;
   if (states.chance(0.3)) m.block_most = m.block * states.one_of({2, 4, 64});
+  if (states.chance(0.25))
+    m.block_fma = states.one_of({1, 2, 4, 8, 16}), m.alignment_bits = static_cast<int>(states.whole(0, 3));
+  if (states.chance(0.5)) m.accumulator = accumulator::one;
   return m;
 }
 
@@ -172,6 +175,7 @@ inline kernel_model tied_model(generator& random) {
   kernel_model m = random_model(random);
   m.merge = split_merge::raw, m.order = key_order::any, m.parts_are_keys = false;
   if (m.normalise == normaliser::lse) m.normalise = random.one_of({normaliser::sum, normaliser::first_pass});
+  m.block_fma = m.alignment_bits = 0;
   m.x0 = infinity, m.s_limit = infinity, m.splits = random.chance(0.5) ? 1 : static_cast<int>(random.whole(2, 8));
   return m;
 }

@@ -133,6 +133,20 @@ TEST_CASE("known weights are 20 times sharper at 512 keys, and see a lost key an
   CHECK(cut.outside_plain == 0);
 }
 
+TEST_CASE("an accumulator that takes the keys in order sees its lost bits", "[unit]") {
+  narrow_kernel kernel;
+  kernel.wrong = fault::accumulator_cut;
+  auto const outside = [&](bool declared) {
+    generator random(16);
+    kernel.one_accumulator = declared;
+    return run<problem::bf16>(kernel, 0, 4096, 10, random).outside;
+  };
+  int const seen = outside(true), unseen = outside(false);
+  std::cerr << "of 10 rows with a cut accumulator " << seen << " are refuted, " << unseen << " without its order\n";
+  CHECK(seen >= 5);
+  CHECK(unseen == 0);
+}
+
 TEST_CASE("the theorem is silent where a contract does not declare enough", "[unit]") {
   generator random(15);
   auto const problem = narrow_row(0, 64, random);

@@ -1,7 +1,9 @@
 // Online softmax with rounded weights beside a declared reference, and rows that attack it.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "audit/judge/element_value.hpp"
 #include "audit/judge/exact_row_judge.hpp"
@@ -21,7 +23,7 @@ enum class exponent {
   shared,      ///< Triton: exp2(fma(s, c, −fl(M·c))), exp2(fl(M·c) − fl(M'·c))
 };
 
-enum class fault { none, last_key_lost, weights_cut };
+enum class fault { none, last_key_lost, weights_cut, accumulator_cut };
 
 /// Online softmax over blocks of `block` keys in float arithmetic, P rounded to E, l summed before that.
 struct narrow_kernel {
@@ -29,6 +31,7 @@ struct narrow_kernel {
   weight_reference declared = weight_reference::rising;
   exponent by = exponent::difference;
   fault wrong = fault::none;
+  bool one_accumulator = true;  ///< declared, where blocks rise or fall
 
   template <class E>
   problem::kernel_model model(std::int64_t m) const {
@@ -47,6 +50,7 @@ struct narrow_kernel {
     model.u_p = reference::power_of_two(-format.fraction_bits - 1);
     model.omega_p = reference::power_of_two(format.smallest() - 1);
     model.weight_reference = declared;
+    if (one_accumulator) model.accumulator = problem::accumulator::one;
     return model;
   }
 
@@ -80,6 +84,8 @@ struct narrow_kernel {
         auto const j = static_cast<std::size_t>(first) + at;
         if (wrong == fault::last_key_lost && j + 1 == problem.v.values.size()) continue;
         O = O + rounded<E>(p) * problem.v.values[j];
+        if (wrong == fault::accumulator_cut)
+          O = std::bit_cast<float>(std::bit_cast<std::uint32_t>(O) & 0xFFFFFFF0U);  // 20 bits are left
       }
     }
     return static_cast<double>(O / l);

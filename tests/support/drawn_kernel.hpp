@@ -43,6 +43,7 @@ struct drawn_kernel {
   bool pairwise = false;         ///< merges by LSE one after the other
   bool narrow_states = false, stores_scores = false, rounds_rate = false;
   bool returns_weights = false, returns_narrow = false, declares_reference = false;
+  bool declares_unit = false, declares_accumulator = false;
 
   static constexpr double reference_infinity = std::numeric_limits<double>::infinity();
   std::int64_t blocks() const { return (keys + block - 1) / block; }
@@ -62,6 +63,11 @@ inline problem::kernel_model model_of(drawn_kernel const& w, bool has_bias) {
   m.format = formats::f32;
   m.zero_products = zero_products::exact;
   if (w.has_unit()) m.u_qk = m.u_pv = 2 * u;
+  if (w.declares_unit) {
+    m.block_fma = static_cast<int>(products_a_step(w.products)), m.alignment_bits = extra_bits(w.products);
+    m.u_qk = m.u_pv = 0;
+  }
+  if (w.declares_accumulator) m.accumulator = accumulator::one;
   m.k_qk_base = 1, m.k_add = has_bias ? 1 : 0;
   if (w.stores_scores) m.u_s = unit(element_type::f16), m.omega_s = lost(element_type::f16), m.s_limit = 65520;
   m.e_c = (1 + u) * (1 + u) * (1 + 2 * u) * (1 + 0x1p-40) - 1, m.a_t = 8 * u;

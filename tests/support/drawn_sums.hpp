@@ -10,18 +10,25 @@
 
 namespace attest::tests {
 
-enum class sum_form : std::uint8_t { chain, pairs, lanes, unit_of_4, unit_of_8 };
+enum class sum_form : std::uint8_t { chain, pairs, lanes, unit_of_4, unit_of_8, unit_of_16 };
 
-constexpr bool is_unit(sum_form form) { return form == sum_form::unit_of_4 || form == sum_form::unit_of_8; }
-constexpr std::size_t products_a_step(sum_form form) { return form == sum_form::unit_of_4 ? 4 : 8; }
+constexpr bool is_unit(sum_form form) { return form >= sum_form::unit_of_4; }
+/// K and e of Lemma 9, as measured on V100, A100 and H100.
+constexpr std::size_t products_a_step(sum_form form) {
+  return form == sum_form::unit_of_4 ? 4 : form == sum_form::unit_of_8 ? 8 : 16;
+}
+constexpr int extra_bits(sum_form form) {
+  return form == sum_form::unit_of_4 ? 0 : form == sum_form::unit_of_8 ? 1 : 2;
+}
 
-/// One step of a matrix unit: `sum` and the products are cut at 2^−23 of the largest of them, with one bit more in the
-/// unit of 8, and so is the result. Requires  products of at most 23 bits
+/// One step of a matrix unit: `sum` and the products are cut at 2^−23 of the largest of them, further back by the extra
+/// bits. The result is cut at 2^−23 of its own size.
+/// Requires  products of at most 23 bits
 inline float step_of_unit(float sum, double const* products, std::size_t count, sum_form form) {
   double most = std::abs(static_cast<double>(sum));
   for (std::size_t at = 0; at < count; ++at) most = std::max(most, std::abs(products[at]));
   if (most == 0) return sum;
-  double const last = std::ldexp(1.0, std::ilogb(most) - 23 - (form == sum_form::unit_of_8 ? 1 : 0));
+  double const last = std::ldexp(1.0, std::ilogb(most) - 23 - extra_bits(form));
   double all = std::trunc(static_cast<double>(sum) / last) * last;
   for (std::size_t at = 0; at < count; ++at) all += std::trunc(products[at] / last) * last;
   if (all == 0) return 0;

@@ -122,6 +122,8 @@ void without_idle_fields(problem::kernel_model& m) {
   if (!raw) m.normalise = problem::normaliser::sum;
   m.block_most = usual.block_most;
   if (m.l_height_divisor == 0) m.l_height_base = 0;
+  if (m.block_fma == 0) m.alignment_bits = 0;
+  if (!reference::has_one_accumulator(m)) m.accumulator = usual.accumulator;
 }
 
 TEST_CASE("any contract reads back from what is printed of it", "[property]") {
@@ -131,11 +133,13 @@ TEST_CASE("any contract reads back from what is printed of it", "[property]") {
     visit_model(drawn.fixed, draw);
     visit_gradient(drawn.gradient, draw);
     visit_conventions(drawn.conventions, draw);
-    without_idle_fields(drawn.fixed);
     drawn.name = "drawn", drawn.sentence = "a contract";
     drawn.type = *rc::gen::element(problem::element_type::f32, problem::element_type::f64, problem::element_type::bf16,
                                    problem::element_type::f16);
     if (!reference::declares_weights(drawn.fixed)) drawn.fixed.weight_reference = problem::weight_reference::unknown;
+    bool const narrow = drawn.type == problem::element_type::bf16 || drawn.type == problem::element_type::f16;
+    if (!narrow) drawn.fixed.block_fma = 0;
+    without_idle_fields(drawn.fixed);
     if (*rc::gen::arbitrary<bool>()) drawn.builtin = true, drawn.fixed = {};
     auto const read = parse_contract(contract_text(drawn), "fallback");
     if (!read) RC_FAIL(read.why().message());
@@ -200,6 +204,12 @@ TEST_CASE("what is wrong in a contract is named, with the nearest known word", "
       wrong{R"({"from": "f32-ring-sigmoid", "model": {"normalise": "first_pass"}})",
             "model.normalise: 'first_pass' contradicts a merge by a sigmoid"},
       wrong{R"({"from": "f32", "model": {"l_height_base": 3}})", "model.l_height_base: contradicts l_height_divisor 0"},
+      wrong{R"({"from": "bf16", "model": {"alignment_bits": 1}})", "model.alignment_bits: contradicts block_fma 0"},
+      wrong{R"({"from": "bf16", "model": {"alignment_bits": -1, "block_fma": 8}})", "model.alignment_bits: is -1"},
+      wrong{R"({"from": "f32", "model": {"block_fma": 8}})", "model.block_fma: contradicts input f32"},
+      wrong{R"({"from": "bf16", "model": {"accumulator": "one"}})",
+            "model.accumulator: contradicts a weight_reference that is neither"},
+      wrong{R"({"from": "bf16", "model": {"block_fma": 8, "alignment_bits": 1}})", "accepted"},
       wrong{R"({"from": "f32", "model": 7})", "model: is 7, expected an object"},
       wrong{R"({"from": "f32", "model": {"eps": 0.1, "eps": 0.2}})", "'eps' occurs twice"},
       wrong{R"({"from": "f32", "from": "f64"})", "'from' occurs twice"},

@@ -183,10 +183,10 @@ TEST_CASE("text, JSON, HTML and JUnit say one verdict in one sentence, with its 
       CHECK(has(page, escaped(note)));
       CHECK(has(junit, "name=\"note\" value=\"" + escaped(note) + "\""));
     }
-    CHECK(has(text, "contract f32 (revision 2) · theorem revision 11"));
+    CHECK(has(text, "contract f32 (revision 2) · theorem revision 12"));
     CHECK(has(page, "f32 (revision 2)"));
     CHECK(has(junit, "name=\"contract_revision\" value=\"2\""));
-    CHECK(has(junit, "name=\"theorem_revision\" value=\"11\""));
+    CHECK(has(junit, "name=\"theorem_revision\" value=\"12\""));
     // "tails" has one bound of an LSE, and it is dull.
     CHECK(has(text, "ok, no sharp element of lse"));
     CHECK(has(page, "ok, no sharp element of lse"));
