@@ -2,7 +2,7 @@
 From Attest Require Import records lemma_1 lse_weights lambda_h clause_h corollary_w known_weights sinks lemma_8 merged_results clause_d_lse theorem_undivided losses_count
   sink_records masked_results sink_clause_d sink_results theorem_promotion stable sink_lse
   merged_sizes rounding formula_parts.
-From Attest Require backward_weights backward_saved backward_softcap backward_products backward_dQ backward_row backward_theorem.
+From Attest Require lemma_9 backward_weights backward_saved backward_softcap backward_products backward_dQ backward_row backward_theorem.
 
 (* One question for all: each would walk through the library of the reals again. *)
 Definition theorems := (
@@ -112,6 +112,10 @@ Definition theorems := (
   @one_sigmoid,
   @mixed_by_sigmoid,
   @lemma_8_merges,
+  @lemma_9.cuts_add,
+  @lemma_9.lemma_9_step,
+  @lemma_9.lemma_9_path,
+  @lemma_9.lemma_9_units,
   @h0_rounded,
   @h0_added,
   @same_bound,
