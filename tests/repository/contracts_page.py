@@ -14,6 +14,7 @@ import textwrap
 from typing import Any
 
 PART = re.compile(r"(<!-- generated: ([\w-]+) -->\n).*?(<!-- /generated -->)", re.S)
+KERNEL = r"-(?:b?f)(?:16|32)"
 FORMS = ("-split", "-ring", "-sigmoid")
 Contract = dict[str, Any]
 
@@ -31,15 +32,25 @@ def numbers(contract: Contract) -> dict[str, str]:
 
 
 def difference(contract: Contract, base: Contract) -> str:
-    """The numbers that differ from a base, which has every field that a contract may leave out."""
-    beside = numbers(base)
-    found = [f"`{name}={value}`" for name, value in numbers(contract).items() if beside.get(name) != value]
+    """The numbers that differ from a base: a preset has every field that a contract may leave out."""
+    mine, beside = numbers(contract), numbers(base)
+    found = [f"`{name}={value}`" for name, value in mine.items() if beside.get(name) != value]
+    absent = [f"`{name}`" for name in beside if name not in mine] if "sources" in base else []
+    if absent:
+        found.append("without " + ", ".join(absent))
     return "; ".join(found) or "nothing"
+
+
+def nearest(contract: Contract, bases: dict[str, Contract]) -> str:
+    """The contract beside the one of the bases from which it differs least, the first of them."""
+    best = min(bases, key=lambda name: difference(contract, bases[name]).count("`"))
+    return f"`{best}` with {difference(contract, bases[best])}"
 
 
 def presets(all_of: dict[str, Contract]) -> str:
     """A row of each preset of attention that has numbers."""
-    lines = []
+    lines: list[str] = []
+    bases: dict[str, Contract] = {}
     for name, contract in all_of.items():
         if name.startswith("merge-"):
             continue
@@ -47,10 +58,10 @@ def presets(all_of: dict[str, Contract]) -> str:
             lines.append(f"- `{name}`: {contract['sentence']}")
         elif name == "f32":
             lines.append("- `f32`: the numbers above")
-        elif name == contract["input"]:
-            lines.append(f"- `{name}`: `f32` with {difference(contract, all_of['f32'])}")
         else:
-            lines.append(f"- `{name}`: `{contract['input']}` with {difference(contract, all_of[contract['input']])}")
+            lines.append(f"- `{name}`: {nearest(contract, bases)}")
+        if isinstance(contract["model"], dict) and name != "bf16-throughout":
+            bases[name] = contract
     return "\n".join(map(wrapped, lines)) + "\n"
 
 
@@ -70,12 +81,17 @@ def fields(base: Contract) -> str:
     return wrapped("- " + "; ".join(f"`{name}={value}`" for name, value in numbers(base).items())) + "\n"
 
 
-def files(all_of: dict[str, Contract], read: dict[str, Contract], prefix: str) -> str:
-    """The files of one kernel."""
-    chosen = {name: one for name, one in read.items() if re.fullmatch(prefix + r"-(?:b?f)(?:16|32)", name)}
+def files(all_of: dict[str, Contract], read: dict[str, Contract], order: list[str], prefix: str) -> str:
+    """The files of one kernel, each beside its preset or a file above it on the page."""
+    chosen = {name: one for name, one in read.items() if re.fullmatch(prefix + KERNEL, name)}
     assert chosen, prefix
-    return "\n".join(wrapped(f"- [contracts/{name}.json](../contracts/{name}.json): `{one['input']}` with "
-                             f"{difference(one, all_of[one['input']])}") for name, one in chosen.items()) + "\n"
+    lines: list[str] = []
+    for name, one in chosen.items():
+        of_cpu = "-cpu-" in name
+        alike = [other for other in order[:order.index(name)] if ("-cpu-" in other) == of_cpu]
+        bases = {one["input"]: all_of[one["input"]]} | {other: read[other] for other in alike}
+        lines.append(wrapped(f"- [contracts/{name}.json](../contracts/{name}.json): {nearest(one, bases)}"))
+    return "\n".join(lines) + "\n"
 
 
 def page(root: pathlib.Path, program: str) -> tuple[str, str]:
@@ -84,16 +100,18 @@ def page(root: pathlib.Path, program: str) -> tuple[str, str]:
     read = {path.stem: json.loads(path.read_text(encoding="utf-8"))
             for path in sorted((root / "contracts").glob("*.json"))}
     all_of = {one["name"]: one for one in json.loads(said) if one["name"] not in read}
+    old = (root / "docs/contracts.md").read_text(encoding="utf-8")
+    order = [name for part_of in PART.finditer(old) for name in sorted(read)
+             if re.fullmatch(re.escape(part_of.group(2)) + KERNEL, name)]
     shown: set[str] = set()
 
     def part(found: re.Match[str]) -> str:
         name = found.group(2)
         made = {"fields": lambda: fields(all_of["f32"]), "presets": lambda: presets(all_of),
-                "merges": lambda: merges(all_of)}.get(name, lambda: files(all_of, read, name))()
+                "merges": lambda: merges(all_of)}.get(name, lambda: files(all_of, read, order, name))()
         shown.update(re.findall(r"\(\.\./contracts/([\w-]+)\.json\)", made))
         return found.group(1) + "\n" + made + "\n" + found.group(3)
 
-    old = (root / "docs/contracts.md").read_text(encoding="utf-8")
     new = PART.sub(part, old)
     assert shown == set(read), f"docs/contracts.md has no part of {set(read) - shown}"
     return old, new
