@@ -29,8 +29,8 @@ edits=$(cat "$root"/tests/proof_edits/of_proofs.txt "$root"/tests/proof_edits/of
 prepare_text() {
   local include name
   mkdir "$scratch/text"
-  for name in reference/compiled/row audit/contract/contract audit/contract/gradient_presets \
-    audit/contract/merge_presets audit/builtin/builtin_model; do
+  for name in reference/compiled/row audit/contract/{contract,preset_models,preset_family} \
+    audit/contract/{gradient_presets,merge_presets} audit/builtin/builtin_model; do
     "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$root" "$root/$name.cpp" -o "$scratch/text/${name##*/}.o" ||
       return 1
   done
@@ -47,7 +47,8 @@ prepare_text() {
 bound_rows() {
   "$compiler" -std=c++20 -O0 -w -c "${flags[@]}" -I "$1" -I "$root" -include "$scratch/text/unedited.hpp" \
     "$root/tests/reference/bound_rows.cpp" -o "$1/bound_rows.o" &&
-    "$compiler" "$1/bound_rows.o" "$scratch"/text/{row,contract,gradient_presets,merge_presets,builtin_model}.o \
+    "$compiler" "$1/bound_rows.o" \
+      "$scratch"/text/{row,contract,preset_models,preset_family,gradient_presets,merge_presets,builtin_model}.o \
       -o "$1/bound_rows"
 }
 
