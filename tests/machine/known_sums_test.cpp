@@ -31,7 +31,7 @@ problem::kernel_model model_of(weight_reference order, problem::accumulator accu
 
 bool nearly(double a, double b) { return a == b || std::abs(a - b) <= 1e-7 * std::max(std::abs(a), std::abs(b)); }
 
-/// How many columns have a B*. Every one is that of row_bound.
+/// How many columns have a B*, which row_bound gives, too.
 int compared(written<bf16> const& written, problem::kernel_model const& model, bool double_words) {
   auto const p = written.instance();
   auto rows = reference::machine::row_source<bf16>::make(p, model, {.weights = true, .double_words = double_words});
