@@ -63,8 +63,8 @@ endfunction()
 
 # attest_test(subject LABELS unit property … [COMPUTES] [SLOW] [ALONE] [CASES n] [NEEDS need…] [LIBRARIES …]
 #             [DEFINITIONS …] [AFTER target…]).
-# Compiles <subject>_test.cpp of the calling folder and adds one CTest test for each label: "subject.label" runs the test
-# cases tagged [label], once the targets AFTER are built. Where the folder sets ATTEST_TEST_PREFIX, it precedes the
+# Compiles <subject>_test.cpp of the calling folder and adds one CTest test for each label: "subject.label" runs the
+# test cases tagged [label], once the targets AFTER are built. Where the folder sets ATTEST_TEST_PREFIX, it precedes the
 # subject: fast_exp.unit. `differential` adds no test: it is a second CTest label of the subject's other tests; SLOW
 # makes `slow` another, for what costs more than ten processor seconds, with its compilation, and concerns the inside of
 # one library. (The test discovery of Catch2 2.13 does not support labels.)
@@ -120,9 +120,9 @@ function(attest_test subject)
 endfunction()
 
 # attest_test_program(variable): the program of the calling attest_test, made where it is not there yet. It is the
-# subject's own, <subject>_test, except where a folder sets ATTEST_TESTS_TOGETHER and sources are compiled together: there
-# <folder>_properties has the subjects with properties, and <folder>_tests the others. Each source has a namespace of its
-# own for that.
+# subject's own, <subject>_test, unless the folder sets ATTEST_TESTS_TOGETHER and sources are compiled together. Then
+# <folder>_properties has the subjects with properties, and <folder>_tests the others. Each source has a namespace of
+# its own for that.
 function(attest_test_program variable)
   set(program ${subject}_test)
   set(together OFF)

@@ -12,7 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/written.hpp"
 
-namespace attest::tests {
+namespace attest::tests::known_sums_test {
 namespace {
 
 using problem::bf16;
@@ -75,4 +75,4 @@ TEST_CASE("lanes find the sums of one accumulator that one key at a time gives",
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::known_sums_test

@@ -12,7 +12,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/drawn_sums.hpp"
 
-namespace attest::tests {
+namespace attest::tests::matrix_units_test {
 namespace {
 
 using problem::kernel_model;
@@ -152,4 +152,4 @@ TEST_CASE("sums of O have the units of their steps", "[unit]") {
 }
 
 }  // namespace
-}  // namespace attest::tests
+}  // namespace attest::tests::matrix_units_test
