@@ -82,11 +82,14 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
         std::int64_t const last = last_key(band_of_entry(p, b), first_of(i, tile.queries));
         return sees(p, b, h, i, j) && first_of(j, tile.keys) <= last;
       }));
-  for (bool const whole : {false, true})
+  // Few answers tell both apart: what is said of the first is true of the second, too.
+  for (bool const whole : {true, false})
     add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}{}", tile.queries, tile.keys, whole ? "-or-whole" : ""),
-        fmt::format("the left edge of a window hides {} in tiles of {} queries and {} keys that the right edge does "
-                    "not cut",
-                    whole ? "whole tiles alone" : "nothing", tile.queries, tile.keys),
+        fmt::format(fmt::runtime(whole ? "the left edge of a window hides at most whole tiles of {} queries and {} "
+                                         "keys, unless the right edge cuts them"
+                                       : "the left edge of a window hides nothing in tiles of {} queries and {} keys "
+                                         "that the right edge does not cut"),
+                    tile.queries, tile.keys),
         sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
           problem::band of = band_of_entry(p, b);
           std::int64_t const i0 = first_of(i, tile.queries), end = first_of(j, tile.keys) + tile.keys - 1;
