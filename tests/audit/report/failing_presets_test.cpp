@@ -1,4 +1,5 @@
 // What a report says where all failing cases are inside a preset, or shards and waived cases differ.
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "audit/report/builder.hpp"
@@ -9,6 +10,7 @@
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/support/markup.hpp"
+#include "reference/bound/revision.hpp"
 #include "tests/audit/report/drawn_report.hpp"
 #include "tests/support/catch.hpp"
 
@@ -114,7 +116,8 @@ TEST_CASE("reports of different revisions of the theorem are not merged", "[unit
   report old = part(2);
   old.theorem_revision = 1;
   REQUIRE_FALSE(joined_with(old));
-  CHECK(joined_with(old).why().reason == "its revision of the theorem is '1'; in 1.json it is '11'");
+  CHECK(joined_with(old).why().reason ==
+        fmt::format("its revision of the theorem is '1'; in 1.json it is '{}'", reference::theorem_revision));
 }
 
 }  // namespace
