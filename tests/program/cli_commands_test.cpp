@@ -175,9 +175,13 @@ TEST_CASE("a signal that ends a session ends an audit with the report so far and
   REQUIRE(audit.wait_for([&] { return !attest::tests::processes_named(hangs).empty(); }));
   CHECK(audit.has_runner());
   INFO(kernel << " signal " << signal);
-  double spent = 0;
+  double spent = 0, planning = 0;
   CHECK(audit.end_with(signal, spent) == status);
-  CHECK(spent < 2);
+  // An audit that is ended while it looks for the domain still plans its cases, which this one does, too.
+  background const few({"audit", "--seed", "1", "--findings", "", "--draws", "0", "--shard", "1/10000", "--kernel",
+                        std::string(ATTEST_TEST_KERNELS) + "/naive.so"});
+  few.end_with(0, planning);
+  CHECK(spent < 2 + planning);
   CHECK_FALSE(audit.has_runner());
   auto const report = audit.report();
   CHECK(report["verdict"] == verdict);
