@@ -149,8 +149,8 @@ function(attest_test_program variable)
   endif()
 endfunction()
 
-# The precompiled headers of the folder (ATTEST_TEST_HEADERS: plain, oracle or audit), and their optimisation. Tests with
-# the headers `audit` leave computing to libraries; the others also compute in headers.
+# The precompiled headers of the folder (ATTEST_TEST_HEADERS: plain, oracle or audit), and their optimisation. Tests
+# with the headers `audit` leave computing to libraries; the others also compute in headers.
 function(attest_with_test_headers target)
   set(headers plain)
   if(ATTEST_TEST_HEADERS)
