@@ -63,8 +63,7 @@ screen_form screen_of_output(std::string_view colour) {
   char const* const without = std::getenv("NO_COLOR");
   bool const by_itself = takes_control_sequences(STDOUT_FILENO) && (!without || !*without);
   char const* const called = std::getenv("ATTEST_CALLED");  // by `./attest` in a clone, and by Python
-  return {columns_of(STDOUT_FILENO, 100), colour == "always" || (colour == "auto" && by_itself),
-          called ? printable(called) : ""};
+  return {columns_of(STDOUT_FILENO, 100), colour == "always" || (colour == "auto" && by_itself), called ? called : ""};
 }
 
 progress_line::progress_line() { shown_ = takes_control_sequences(STDERR_FILENO); }
