@@ -182,12 +182,16 @@ double score_table::largest(std::int64_t b, std::int64_t h, std::int64_t i, std:
   return most;
 }
 
-double score_table::sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const {
-  double const most = largest(b, h, i);
+double score_table::sum_beside(double beside, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
+                               std::int64_t last) const {
   double sum = 0;
-  for (std::int64_t j = 0; j < size_.m; ++j)
-    if (pairs_->visible[place(b, h, i, j)] != 0) sum += std::exp((*this)(b, h, i, j) - most);
+  for (std::int64_t j = first; j < std::min(last, size_.m); ++j)
+    if (visible(b, h, i, j)) sum += std::exp((*this)(b, h, i, j) - beside);
   return sum;
+}
+
+double score_table::sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const {
+  return sum_beside(largest(b, h, i), b, h, i, 0, size_.m);
 }
 
 bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const {
@@ -203,6 +207,20 @@ void set_bias(problem_draft& draft, problem::sizes const& s, pair_number const& 
       owned_tensor::compact(wide ? problem::element_type::f64 : problem::element_type::f32, {s.b, s.hq, s.n, s.m});
   fill(set, bias);
   draft.bias = std::move(set);
+}
+
+std::vector<answered_call> with_gains(answered_call call, pair_number const& gain) {
+  owned_problem const& p = call.problem;
+  problem_draft draft = p.draft();
+  bool any = false;
+  set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    double const more = gain(b, h, i, j);
+    any |= more != 0;
+    return bias_of(p, b, h, i, j) + more;
+  });
+  if (!any) return {};
+  call.outputs.weights.reset();
+  return with_problem(call, std::move(draft));
 }
 
 std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys) {

@@ -74,6 +74,9 @@ class score_table {
   /// The largest of the visible keys first ≤ j < last; −∞ without any.
   double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
   double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
+  /// Σ e^(s − beside) of the visible keys first ≤ j < last; `beside` is finite.
+  double sum_beside(double beside, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
+                    std::int64_t last) const;
   /// Σ e^(s − m) of the visible keys, where m = largest(b, h, i) is finite.
   double sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t i) const;
   /// Has no visible key another score than −∞, and none a NaN?
@@ -104,6 +107,9 @@ using pair_number = std::function<double(std::int64_t b, std::int64_t h, std::in
 void show(problem_draft& draft, problem::sizes const& size, pair_question const& shown);
 /// The bias is the given number, in f32 or, beside f64, in f64.
 void set_bias(problem_draft& draft, problem::sizes const& size, pair_number const& bias);
+/// The call whose scores gain these numbers; O and LSE are judged. Returns nothing if none gains. `gain` is asked row
+/// by row, in the order of the keys.
+std::vector<answered_call> with_gains(answered_call call, pair_number const& gain);
 
 /// Keys behind the last one. Each is a copy of a key of the problem or 0, and so is its value.
 struct further_keys {

@@ -22,8 +22,7 @@ double sum_not_rescaled(score_table const& score, std::int64_t block, std::int64
   double sum = 0;
   for (std::int64_t first = 0; first < m; first += block) {
     double const most = score.largest(b, h, i, 0, first + block);
-    for (std::int64_t j = first; std::isfinite(most) && j < std::min(first + block, m); ++j)
-      if (score.visible(b, h, i, j)) sum += std::exp(score(b, h, i, j) - most);
+    if (std::isfinite(most)) sum += score.sum_beside(most, b, h, i, first, first + block);
   }
   return sum;
 }
@@ -88,22 +87,16 @@ supposition weighs_beside_new(std::int64_t block) {
     if (!is_small(p) || m <= block) return {};
     constexpr double lazy = 5.545177444479562;
     score_table const score(p);
-    problem_draft draft = p.draft();
-    bool any = false;
     double used = -infinite, apart = 0;
-    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    return with_gains(call, [&](auto b, auto h, auto i, auto j) {
       if (j == 0) used = -infinite;
       if (j % block == 0) {
         double const top = std::max(used, score.largest(b, h, i, j, j + block));
         if (!(top - used <= lazy)) used = top;
         apart = std::isfinite(top) ? top - used : 0;
-        any |= apart != 0;
       }
-      return bias_of(p, b, h, i, j) - apart;
+      return -apart;
     });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : calls();
   };
 }
 

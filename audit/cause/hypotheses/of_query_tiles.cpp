@@ -54,20 +54,14 @@ supposition rescales_as_first(tile_sizes tile) {
       double const here = score.largest(b, h, i, 0, first_of(j, tile.keys) + tile.keys);
       return std::isfinite(here) ? score.largest(b, h, i) - here : 0.0;
     };
-    problem_draft draft = p.draft();
-    bool any = false;
     double gained = 0;
-    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    return with_gains(call, [&](auto b, auto h, auto i, auto j) {
       if (j % tile.keys == 0) {
         gained = rises(b, h, i, j) - rises(b, h, first_of(i, tile.queries), j);
         if (!std::isfinite(gained)) gained = 0;
-        any |= gained != 0;
       }
-      return bias_of(p, b, h, i, j) + gained;
+      return gained;
     });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : calls();
   };
 }
 

@@ -25,22 +25,16 @@ supposition gains(std::int64_t block, bool last_alone, gain of) {
     std::int64_t const m = p.size().m;
     if (!is_small(p) || m <= block) return {};
     score_table const score(p);
-    problem_draft draft = p.draft();
-    bool any = false;
     double gained = 0;
-    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    return with_gains(call, [&](auto b, auto h, auto i, auto j) {
       if (j % block == 0) {
         double const before = score.largest(b, h, i, 0, j), here = score.largest(b, h, i, 0, j + block),
                      most = score.largest(b, h, i);
         bool const counts = std::isfinite(here) && std::isfinite(most) && (!last_alone || j + block >= m);
         gained = counts ? of(before, here, most) : 0;
-        any |= gained != 0;
       }
-      return bias_of(p, b, h, i, j) + gained;
+      return gained;
     });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : std::vector<answered_call>();
   };
 }
 
@@ -59,10 +53,8 @@ supposition rounds_factors(problem::binary_format const& format, std::int64_t bl
     std::int64_t const m = p.size().m;
     if (!is_small(p) || m <= block) return {};
     score_table const score(p);
-    problem_draft draft = p.draft();
-    bool any = false;
     std::vector<double> gained(static_cast<std::size_t>((m + block - 1) / block));
-    set_bias(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    return with_gains(call, [&](auto b, auto h, auto i, auto j) {
       if (j == 0) {
         double later = 0, top = score.largest(b, h, i);
         for (std::size_t at = gained.size(); at-- > 0;) {
@@ -76,13 +68,8 @@ supposition rounds_factors(problem::binary_format const& format, std::int64_t bl
           gained[at] = later;
         }
       }
-      double const more = gained[static_cast<std::size_t>(j / block)];
-      any |= more != 0;
-      return bias_of(p, b, h, i, j) + more;
+      return gained[static_cast<std::size_t>(j / block)];
     });
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return any ? with_problem(known, std::move(draft)) : std::vector<answered_call>();
   };
 }
 

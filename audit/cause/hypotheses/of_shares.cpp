@@ -57,10 +57,7 @@ supposition divides_by_share(std::int64_t least, share_of_row part) {
       double const most = score.largest(b, h, i);
       if (!std::isfinite(most)) return 1.0;
       auto const sum = [&](std::int64_t first, std::int64_t last) {
-        double some = 0;
-        for (std::int64_t j = first; j < std::min(last, s.m); ++j)
-          if (score.visible(b, h, i, j)) some += std::exp(score(b, h, i, j) - most);
-        return some;
+        return score.sum_beside(most, b, h, i, first, last);
       };
       return part(score, s, b, h, i, sum) / score.sum_of_weights(b, h, i);
     };
