@@ -83,12 +83,13 @@ TEST_CASE("a budget ends an audit, whatever the kernel does", "[nightly]") {
   CHECK(has(two.out, "the budget of 10 s"));
 }
 
-/// A command in the background; its output goes to a file.
+/// A command in the background; its report and its output go to files that no other one writes.
 class background {
  public:
-  explicit background(std::vector<std::string> words)
-      : json_(folder() / "signalled.json"), out_(folder() / "signalled.out") {
-    std::filesystem::remove(json_);
+  explicit background(std::vector<std::string> words) {
+    static int number = 0;
+    std::string const stem = "signalled-" + std::to_string(++number);
+    json_ = folder() / (stem + ".json"), out_ = folder() / (stem + ".out");
     words.insert(words.begin(), "attest");
     if (words[1] != "selftest") words.insert(words.end(), {"--json", json_.native()});
     std::vector<char*> arguments;
