@@ -219,8 +219,7 @@ std::vector<answered_call> with_gains(answered_call call, pair_number const& gai
     return bias_of(p, b, h, i, j) + more;
   });
   if (!any) return {};
-  call.outputs.weights.reset();
-  return with_problem(call, std::move(draft));
+  return with_problem(without_weights(std::move(call)), std::move(draft));
 }
 
 std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys) {

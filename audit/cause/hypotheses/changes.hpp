@@ -105,6 +105,9 @@ using pair_number = std::function<double(std::int64_t b, std::int64_t h, std::in
 
 /// The draft sees key j where `shown` says so: a mask of all queries and keys, and no band.
 void show(problem_draft& draft, problem::sizes const& size, pair_question const& shown);
+/// The call in which key j is visible to query i where `seen` says so, whatever mask and band say. Returns nothing if
+/// that changes nothing. `seen` is asked row by row, in the order of the keys.
+std::vector<answered_call> with_sight(answered_call const& call, pair_question const& seen);
 /// The bias is the given number, in f32 or, beside f64, in f64.
 void set_bias(problem_draft& draft, problem::sizes const& size, pair_number const& bias);
 /// The call whose scores gain these numbers; O and LSE are judged. Returns nothing if none gains. `gain` is asked row
@@ -122,7 +125,7 @@ struct further_keys {
   std::function<double(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j)> weight;
 };
 std::vector<answered_call> with_further_keys(answered_call const& call, further_keys const& keys);
-/// Copies of these keys, with their values and biases, seen where they are. Says nothing of weights.
+/// Copies of these keys, with their values and biases, seen where they are. Weights are not judged.
 /// Requires  the problem lives as long as what is returned
 further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> keys);
 
@@ -130,6 +133,9 @@ further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> k
 /// Requires  is_small(call.problem)
 /// Ensures   returns nothing if no row is such, or if d = 0
 std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys);
+
+/// The call without the weights that it returned: the hypothesis says nothing of them.
+answered_call without_weights(answered_call call);
 
 /// The call under the model that its claim has for it, which may then be widened.
 answered_call with_model(answered_call const& call);

@@ -6,6 +6,11 @@
 
 namespace attest::audit {
 
+answered_call without_weights(answered_call call) {
+  call.outputs.weights.reset();
+  return call;
+}
+
 answered_call with_model(answered_call const& call) {
   answered_call supposed = call;
   supposed.claim.fixed = call.claim.model_for(call.problem.instance());

@@ -32,4 +32,17 @@ void show(problem_draft& draft, problem::sizes const& s, pair_question const& sh
   draft.band = {};
 }
 
+std::vector<answered_call> with_sight(answered_call const& call, pair_question const& seen) {
+  owned_problem const& p = call.problem;
+  problem_draft draft = p.draft();
+  bool any = false;
+  show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
+    bool const is_seen = seen(b, h, i, j);
+    any |= is_seen != sees(p, b, h, i, j);
+    return is_seen;
+  });
+  draft.align = 0;
+  return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
+}
+
 }  // namespace attest::audit

@@ -136,14 +136,9 @@ supposition loses_scores(bool (*lost)(double)) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
     if (!is_small(call.problem)) return {};
     score_table const score(call.problem);
-    problem_draft draft = call.problem.draft();
-    bool any = false;
-    show(draft, call.problem.size(), [&](auto b, auto h, auto i, auto j) {
-      bool const here = lost(score(b, h, i, j));
-      any |= here;
-      return !here && sees(call.problem, b, h, i, j);
+    return with_sight(call, [&](auto b, auto h, auto i, auto j) {
+      return !lost(score(b, h, i, j)) && sees(call.problem, b, h, i, j);
     });
-    return any ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
   };
 }
 

@@ -77,9 +77,7 @@ supposition shares_keys(std::int64_t block) {
     if (!is_small(call.problem) || call.problem.size().m <= block) return {};
     std::vector<std::int64_t> firsts;
     for (std::int64_t j = block; j < call.problem.size().m; j += block) firsts.push_back(j);
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return with_further_keys(known, copies_of(call.problem, std::move(firsts)));
+    return with_further_keys(call, copies_of(call.problem, std::move(firsts)));
   };
 }
 
@@ -107,25 +105,14 @@ supposition skips_far_blocks(std::int64_t block, double below) {
     problem::sizes const& s = call.problem.size();
     if (!is_small(call.problem) || s.m <= block) return {};
     score_table const score(call.problem);
-    bool skipped = false;
-    problem_draft draft = call.problem.draft();
-    std::vector<char> kept(static_cast<std::size_t>(s.m));
-    std::array<std::int64_t, 3> row{-1, -1, -1};
-    show(draft, s, [&](auto b, auto h, auto i, auto j) {
-      if (row != std::array{b, h, i}) {
-        row = {b, h, i};
-        double const most = score.largest(b, h, i);
-        for (std::int64_t first = 0; first < s.m; first += block) {
-          double const here = score.largest(b, h, i, first, first + block);
-          bool const far = here > no_score && here < most - below;
-          skipped |= far;
-          for (std::int64_t at = first; at < std::min(first + block, s.m); ++at)
-            kept[static_cast<std::size_t>(at)] = !far;
-        }
+    bool far = false;
+    return with_sight(call, [&](auto b, auto h, auto i, auto j) {
+      if (j % block == 0) {
+        double const here = score.largest(b, h, i, j, j + block);
+        far = here > no_score && here < score.largest(b, h, i) - below;
       }
-      return kept[static_cast<std::size_t>(j)] && sees(call.problem, b, h, i, j);
+      return !far && sees(call.problem, b, h, i, j);
     });
-    return skipped ? with_problem(call, std::move(draft)) : std::vector<answered_call>();
   };
 }
 
@@ -134,21 +121,17 @@ supposition ends_at_empty_block(std::int64_t block) {
   return [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
     problem::sizes const& s = call.problem.size();
     if (!is_small(call.problem) || s.m <= block) return {};
-    problem_draft draft = call.problem.draft();
-    std::int64_t end = s.m, counted = 0;
     bool ended = false;
-    show(draft, s, [&](auto b, auto h, auto i, auto j) {
-      if (j == 0) end = s.m;
-      if (j % block == 0) {
-        counted = 0;
-        for (std::int64_t at = j; at < std::min(j + block, s.m); ++at) counted += sees(call.problem, b, h, i, at);
-        if (counted == 0) end = std::min(end, j), ended = true;
+    // A pass over all keys may form the weights, beside the maximum and the sum of some.
+    return with_sight(without_weights(call), [&](auto b, auto h, auto i, auto j) {
+      if (j == 0) ended = false;
+      if (j % block == 0 && !ended) {
+        ended = true;
+        for (std::int64_t at = j; at < std::min(j + block, s.m); ++at)
+          ended = ended && !sees(call.problem, b, h, i, at);
       }
-      return j < end && sees(call.problem, b, h, i, j);
+      return !ended && sees(call.problem, b, h, i, j);
     });
-    answered_call known = call;
-    known.outputs.weights.reset();  // a pass over all keys may form them, beside the maximum and the sum of some
-    return ended ? with_problem(known, std::move(draft)) : std::vector<answered_call>();
   };
 }
 

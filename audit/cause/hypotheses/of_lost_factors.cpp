@@ -40,10 +40,8 @@ supposition keeps_sum(std::int64_t block) {
     };
     constexpr double least = 1e-12;
     auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
-    answered_call known = call;
-    known.outputs.weights.reset();
     return with_further_keys(
-        known,
+        call,
         {.count = 1,
          .key = none,
          .value = none,

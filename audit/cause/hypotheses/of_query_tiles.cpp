@@ -30,15 +30,7 @@ supposition sees_in_tiles(std::function<bool(owned_problem const&)> concerned, t
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     if (!is_small(p) || !concerned(p)) return {};
-    problem_draft draft = p.draft();
-    bool any = false;
-    show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
-      bool const is = seen(p, b, h, i, j);
-      any |= is != sees(p, b, h, i, j);
-      return is;
-    });
-    draft.align = 0;
-    return any ? with_problem(call, std::move(draft)) : calls();
+    return with_sight(call, [&](auto b, auto h, auto i, auto j) { return seen(p, b, h, i, j); });
   };
 }
 

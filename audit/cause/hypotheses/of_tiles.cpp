@@ -19,17 +19,10 @@ bool has_right_edge(owned_problem const& p) { return p.draft().band.right >= 0; 
 
 /// Of the visible keys, the kernel reads the ones that `read` names.
 calls reads_fewer(answered_call const& call, pair_question const& read) {
-  owned_problem const& p = call.problem;
-  problem_draft draft = p.draft();
-  bool any = false;
-  show(draft, p.size(), [&](auto b, auto h, auto i, auto j) {
-    bool const seen = sees(p, b, h, i, j), is_read = read(b, h, i, j);
-    any |= seen && !is_read;
-    return seen && is_read;
+  return with_sight(without_weights(call), [&](auto b, auto h, auto i, auto j) {
+    bool const is_read = read(b, h, i, j);  // asked of every key: it counts along
+    return is_read && sees(call.problem, b, h, i, j);
   });
-  answered_call known = call;
-  known.outputs.weights.reset();
-  return any ? with_problem(known, std::move(draft)) : calls();
 }
 
 /// `count(m)` keys with the score 0 and the value 0 stand behind the last key. A band hides them
@@ -40,16 +33,14 @@ supposition adds_zeros(std::function<std::int64_t(std::int64_t m)> count, bool b
     std::int64_t const m = p.size().m, more = count(m);
     if (!is_small(p) || m == 0 || more == 0 || !p.draft().is_dense()) return {};
     auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
-    answered_call known = call;
-    known.outputs.weights.reset();
     return with_further_keys(
-        known, {.count = more,
-                .key = none,
-                .value = none,
-                .shown = [&](auto, auto, auto i,
-                             auto j) { return behind_edges || reference::inside(p.draft().band, i, m + j); },
-                .bias = {},
-                .weight = {}});
+        call, {.count = more,
+               .key = none,
+               .value = none,
+               .shown = [&](auto, auto, auto i,
+                            auto j) { return behind_edges || reference::inside(p.draft().band, i, m + j); },
+               .bias = {},
+               .weight = {}});
   };
 }
 
@@ -61,8 +52,6 @@ supposition counts_again(key_of_size from, key_of_size to, std::int64_t queries 
     if (!is_small(call.problem) || m == 0 || from(m) < 0 || from(m) >= to(m)) return {};
     std::vector<std::int64_t> keys(static_cast<std::size_t>(to(m) - from(m)));
     std::iota(keys.begin(), keys.end(), from(m));
-    answered_call known = call;
-    known.outputs.weights.reset();
     further_keys copies = copies_of(call.problem, std::move(keys));
     auto const reaches = [&](std::int64_t b, std::int64_t i) {
       std::int64_t const last = std::min(i / queries * queries + queries, call.problem.size().n) - 1;
@@ -72,7 +61,7 @@ supposition counts_again(key_of_size from, key_of_size to, std::int64_t queries 
       copies.shown = [&, seen = std::move(copies.shown)](auto b, auto h, auto i, auto n) {
         return reaches(b, i) && seen(b, h, i, n);
       };
-    return with_further_keys(known, copies);
+    return with_further_keys(call, copies);
   };
 }
 
@@ -81,9 +70,7 @@ supposition repeats_last_key(std::int64_t tile) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     std::int64_t const m = call.problem.size().m, more = padding(m, tile);
     if (!is_small(call.problem) || m == 0 || more == 0) return {};
-    answered_call known = call;
-    known.outputs.weights.reset();
-    return with_further_keys(known, copies_of(call.problem, std::vector(static_cast<std::size_t>(more), m - 1)));
+    return with_further_keys(call, copies_of(call.problem, std::vector(static_cast<std::size_t>(more), m - 1)));
   };
 }
 
