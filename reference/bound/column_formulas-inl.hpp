@@ -174,13 +174,15 @@ constexpr R merged_by_sigmoid(row_terms const& terms, R const& largest, R const&
 /// Φ_c = min{Γ_O·A'_c, Σ_j share_j·Γ¹_j·|v_jc| + (1 + u_p)(1 + γ^h)²·u_pv·N_c} (Lemma 6; E8), and 1.01μ(ε + k_x·min(K,
 /// X⁺)·u)(1 + Δ)A'_c more under lse_normalised (Lemma 4).
 template <class R>
-constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs,
-                      R const& o_size) noexcept {
+constexpr R sum_error(row_terms const& terms, column_sizes<R> const& sizes, R const& A, R const& A_abs, R const& o_size,
+                      R const& omega_O) noexcept {
   R const by_path = terms.gamma_O * A_abs;
-  // N_c = min{h_O·A'_c, ν_O[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L where u_pv = u}.
+  // N_c = min{h_O·A'_c, ν_O[(A'_c + |o_c| + A_c)/2 + (γ^h + u_p + Δ)A'_c], max(A'_c, max_j|v_jc|)·M_L + 2n·Ω_O/u where
+  // u_pv = u}.
   R N = terms.height_O * A_abs;
   N = smaller(N, terms.additions_O * ((A_abs + o_size + A) * 0.5 + (terms.gamma_h + terms.u_p + terms.delta) * A_abs));
-  if (!(terms.model.format.u < terms.u_pv)) N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L);
+  if (double const u = terms.model.format.u; !(u < terms.u_pv))
+    N = smaller(N, larger(A_abs, sizes.largest) * terms.nodes_L + (2 * terms.n / u) * omega_O);
   R const by_node = sizes.shared + terms.node_factor * N;
   R const sums = (terms.model.promote > 0 ? by_path : smaller(by_path, by_node)) * (1 + 0x1p-40);
   return terms.model.merge == problem::split_merge::lse_normalised
@@ -233,7 +235,7 @@ constexpr column_bound<R> output_bound(row_terms const& terms, R const& mid, R c
   double const omega_F = 2 * f.omega;  // Ω_F
   R const merging = merged_by_sigmoid(terms, sizes.largest, sizes.sum);
   // Weights formed again: A_c + χ(|o_c| + A_c) for A_c, and (1 + χ)Φ_c for Φ_c.
-  R away = A, sums = sum_error(terms, sizes, A, A_abs, o_size);
+  R away = A, sums = sum_error(terms, sizes, A, A_abs, o_size, omega_O);
   if (terms.weighs_again()) away = A + (o_size + A) * terms.off_again, sums = sums * (1 + terms.off_again);
   R const B = terms.by_lse_alone()
                   // Theorem of a second pass by the LSE: `shared` holds Σ U^L_j·|v_jc|.

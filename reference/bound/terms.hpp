@@ -70,11 +70,11 @@ constexpr row_terms::row_terms(weight_terms const& weights, Shares const& found)
   // M_L = Σ'_j min(1, n·share_j/u), without the term of the largest share (section 3, Sums).
   nodes_L = larger(0, found.nodes - smaller(1, found.largest_share * (n / f.u))) * slack + n * 0x1p-50;
   // Γ_L (Lemma 6): the smallest of γ_{h_L+R+s}, Σ share_j·γ_{h_L+R_j+s}, Σ share_j·γ_{R_j+s} +
-  // (1 + γ_{h_L+R+s})²·u·M_L; + 4n_ω·ω/Λ.
+  // (1 + γ_{h_L+R+s})²·u·M_L + 2n·ω_L; + ω_L, where ω_L = 4n_ω·ω/Λ.
   double const longest = gamma(height_L + R + merges_L, f.u);
-  double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L;
-  double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) +
-                      4 * lossy_products() * f.omega / least_sum * (1 + 0x1p-50);
+  double const lost = 4 * lossy_products() * f.omega / least_sum * (1 + 0x1p-50);
+  double const by_node = found.rescaled * slack + (1 + longest) * (1 + longest) * f.u * nodes_L + 2 * n * lost;
+  double const sums = smaller(smaller(longest, found.per_key * slack), by_node) * (1 + 0x1p-50) + lost;
   // lse_normalised: (1 + Γ_L)(1 + Γ_C) − 1.
   gamma_L = model.merge == problem::split_merge::lse_normalised ? compounded(sums, gamma_C) : sums;
   judged = may_be_judged && gamma_L < 1;  // H4

@@ -320,9 +320,9 @@ class evaluation:
         whole = gamma(h_L + R + s, u)
         by_path = sum((times(key.share, gamma(h_L + key.R + s, u)) for key in self.keys), ZERO)
         by_node = sum((times(key.share, gamma(key.R + s, u)) for key in self.keys), ZERO)
-        by_node += times((1 + whole)**2, u, self.M_L)
         self.lossy = n + S + self.divisions + (self.f["m"] if m["unchanged_rescale"] == "rounded" else 0)   # n_omega
-        self.lost = self.up(4 * self.lossy * self.omega / self.least_sum)
+        self.lost = self.up(4 * self.lossy * self.omega / self.least_sum)                                  # omega_L
+        by_node += times((1 + whole)**2, u, self.M_L) + 2 * n * self.lost
         self.gamma_L = self.up(min(whole, by_path, by_node) + self.lost)
         if promote := m["promote"]:
             inside, across = gamma(min(h, promote), self.u_pv), gamma(ceil_quotient(h, promote) + k, u)

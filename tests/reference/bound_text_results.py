@@ -141,21 +141,21 @@ class results(evaluation):
         A += underflow
         A_prime = self.up(high + A_sizes + underflow)
 
+        Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"]
+                           + m["omega_p"] * self.kappa_p * total
+                           + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
+                           + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
         Phi = times(self.gamma_O, A_prime)
         if not m["promote"]:
             nodes = min(self.h_O * A_prime,
                         times(self.nu_O, (A_prime + o + A) / 2 + times(self.gamma_h + self.u_p + self.delta, A_prime)))
             if self.u_pv == u:
-                nodes = min(nodes, max(A_prime, largest) * self.M_L)
+                nodes = min(nodes, max(A_prime, largest) * self.M_L + 2 * n * Omega_O / u)
             shared = sum((times(key.share, key.path, size) for key, size in zip(keys, sizes)), ZERO)
             Phi = min(Phi, shared + times((1 + self.u_p) * (1 + self.gamma_h)**2 * self.u_pv * (1 + self.delta), nodes))
         if self.widened:
             Phi *= 1 + TWO**-40  # E8
         Phi = self.up(Phi + times(self.combine, 1 + self.delta, A_prime))
-        Omega_O = self.up((self.lost + FOUR_THIRDS * self.states * m["omega_state"]
-                           + m["omega_p"] * self.kappa_p * total
-                           + (FOUR_THIRDS * omega * total if m["k_pre"] else ZERO)
-                           + self.lost_dropped * (FOUR_THIRDS + self.kappa_drop * total)) * (1 + self.gamma_states))
         merging = added(self, largest, total)
         if self.states and self.up(largest_part(self, largest, total) + merging) * kept >= m["state_limit"]:
             return INF, INF, INF, NOTHING
