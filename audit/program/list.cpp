@@ -24,7 +24,7 @@ namespace {
 
 struct list_arguments {
   std::string topic;
-  std::optional<std::string> kernel, contract;
+  std::optional<std::string> name, kernel, contract;
   bool json = false;
 };
 
@@ -48,8 +48,6 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
       lines.push_back({fmt::format("builtin:{}", set.word),
                        fmt::format("the same, held to {}", set.word == "scalar" ? "plain code" : set.word)});
     lines.push_back({"PATH[:SYMBOL]", "a shared library with the interface of attest/kernel.h"});
-  } else if (topic == "contracts") {
-    for (contract const& claim : all_contracts()) lines.push_back({claim.name, claim.sentence});
   } else if (topic == "checks") {
     for (check const& entry : checks())
       lines.push_back({std::string(entry.name),
@@ -66,6 +64,47 @@ problem::result<std::vector<line>> lines_of(std::string const& topic) {
       lines.push_back({std::string(row.token), std::string(row.meaning)});
   }
   return lines;
+}
+
+/// The shortest beginning of the sentence, in clauses, that no other sentence has.
+std::string_view beginning_of(std::string_view sentence, std::vector<line> const& all) {
+  for (std::size_t end = sentence.find_first_of(":;"); end != sentence.npos;
+       end = sentence.find_first_of(":;", end + 1)) {
+    std::string_view const beginning = sentence.substr(0, end);
+    if (std::ranges::count_if(all, [&](line const& of) { return of.sentence.starts_with(beginning); }) == 1)
+      return beginning;
+  }
+  return sentence;
+}
+
+/// A name and a sentence each.
+std::string as_text(std::vector<line> const& lines) {
+  std::size_t width = 0;
+  for (line const& entry : lines)
+    if (!entry.sentence.empty()) width = std::max(width, entry.name.size());
+  std::string text;
+  for (line const& entry : lines)
+    text += entry.sentence.empty() ? entry.name + '\n' : fmt::format("{:<{}}  {}\n", entry.name, width, entry.sentence);
+  return text;
+}
+
+/// One contract, or all of them by the beginnings of their sentences; as JSON a contract file each.
+int list_contracts(list_arguments const& arguments) {
+  if (arguments.name) {
+    auto const one = contract_named(*arguments.name);
+    if (!one) return usage_error(one.why().message());
+    return print(arguments.json ? contract_text(one.value()) : as_text({{one.value().name, one.value().sentence}}));
+  }
+  std::vector<line> lines;
+  auto files = nlohmann::ordered_json::array();
+  for (contract const& claim : all_contracts()) {
+    lines.push_back({claim.name, claim.sentence});
+    if (arguments.json) files.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
+  }
+  if (arguments.json) return print(files.dump(2) + '\n');
+  std::vector<line> begun = lines;
+  for (line& entry : begun) entry.sentence = beginning_of(entry.sentence, lines);
+  return print(as_text(begun) + "\n`attest list contracts NAME` says all of one; with --json it is a contract file.\n");
 }
 
 /// The checks whose findings have the class of this specimen; empty for an honest one.
@@ -137,27 +176,18 @@ int list_capabilities(list_arguments const& arguments) {
 int run(list_arguments const& arguments) {
   if (arguments.kernel && arguments.topic != "kernels") return usage_error("--kernel: goes with 'list kernels' only");
   if (arguments.contract && !arguments.kernel) return usage_error("--contract: goes with 'list kernels --kernel' only");
+  if (arguments.name && arguments.topic != "contracts") return usage_error("a name goes with 'list contracts' only");
   if (arguments.kernel) return list_capabilities(arguments);
+  if (arguments.topic == "contracts") return list_contracts(arguments);
   if (arguments.topic == "zoo") return list_zoo(arguments.json);
   auto const lines = lines_of(arguments.topic);
   if (!lines) return usage_error(lines.why().message());
-  if (arguments.json && arguments.topic == "contracts") {  // each as a contract file
-    auto array = nlohmann::ordered_json::array();
-    for (contract const& claim : all_contracts()) array.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
-    return print(array.dump(2) + '\n');
-  }
   if (arguments.json) {
     auto array = nlohmann::ordered_json::array();
     for (line const& entry : lines.value()) array.push_back({{"name", entry.name}, {"sentence", entry.sentence}});
     return print(array.dump(2) + '\n');
   }
-  std::size_t width = 0;
-  if (arguments.topic != "cases")
-    for (line const& entry : lines.value()) width = std::max(width, entry.name.size());
-  std::string text;
-  for (line const& entry : lines.value())
-    text += entry.sentence.empty() ? entry.name + '\n' : fmt::format("{:<{}}  {}\n", entry.name, width, entry.sentence);
-  return print(text);
+  return print(as_text(lines.value()));
 }
 
 }  // namespace
@@ -167,6 +197,7 @@ action list_command(CLI::App& command) {
   command.add_option("what", arguments->topic, "kernels, contracts, checks, cases, classes or zoo")
       ->required()
       ->check(one_of({"kernels", "contracts", "checks", "cases", "classes", "zoo"}));
+  command.add_option("name", arguments->name, "with 'contracts': all that is said of this one");
   command.add_flag("--json", arguments->json, "as JSON");
   command.add_option("--kernel", arguments->kernel,
                      "with 'kernels': what this one exports, and which features it answers");

@@ -21,6 +21,27 @@ TEST_CASE("list knows kernels, contracts, checks, cases and classes", "[unit]") 
   CHECK(nlohmann::json::parse(attest("list contracts --json").out).size() >= 8);
 }
 
+TEST_CASE("list contracts tells contracts apart in a line each, and says all of one", "[unit]") {
+  auto const files = json::parse(attest("list contracts --json").out);
+  std::istringstream listed(attest("list contracts").out);
+  std::set<std::string> said;
+  for (auto const& file : files) {
+    std::string line;
+    REQUIRE(std::getline(listed, line));
+    std::string const name = file["name"], sentence = line.substr(line.find("  "));
+    INFO(line);
+    CHECK(line.starts_with(name + " "));
+    CHECK(said.insert(sentence).second);
+  }
+  std::string const name = files[0]["name"], sentence = files[0]["sentence"];
+  CHECK(attest("list contracts " + name).out == name + "  " + sentence + "\n");
+  CHECK(json::parse(attest("list contracts --json " + name).out) == files[0]);
+  outcome const wrong = attest("list contracts f23");
+  CHECK(wrong.status == 2);
+  CHECK(has(wrong.err, "f23"));
+  CHECK(has(attest("list checks f32").err, "a name goes with 'list contracts' only"));
+}
+
 TEST_CASE("list zoo says of each specimen what is wrong with it, and of a wrong name where to look", "[unit]") {
   auto const listed = nlohmann::json::parse(attest("list zoo --json").out);
   CHECK(listed.size() >= 100);

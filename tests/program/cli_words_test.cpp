@@ -31,7 +31,7 @@ TEST_CASE("words behind -- are asked for or refused, never dropped", "[unit]") {
                      {"verify right -- right x", "there is no further argument 'x'"},
                      {"solve right --digits 3 -- x", "there is no further argument 'x'"},
                      {"explain right -- x", "there is no further argument 'x'"},
-                     {"list checks -- --json", "there is no further argument '--json'"},
+                     {"list contracts f32 -- --json", "there is no further argument '--json'"},
                      {"merge -- nosuch", "nosuch: cannot be opened"},
                      {"-- audti", "there is no command 'audti', did you mean 'audit'?"}});
   CHECK(attest("verify -- right").status == 0);
