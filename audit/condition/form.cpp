@@ -45,22 +45,23 @@ problem_draft without_gradients(problem_draft draft) {
   return draft;
 }
 
-/// A tensor that says nothing is no feature of the form.
-void see_as_supplied(call_form& form, needed_tensors const& neutral) {
-  using enum needed_tensors::tensor;
+/// What a kernel needs in every call is no feature of the form where it says nothing more.
+void see_as_supplied(call_form& form, needed_inputs const& neutral) {
+  using enum needed_inputs::input;
   form.supplied = neutral;
   for (feature_row const& row : feature_table())
     if ((row.group == feature_group::mask && neutral.has(mask)) ||
         (row.group == feature_group::bias && neutral.has(bias)) ||
         (row.id == feature::lengths && (neutral.has(q_lengths) || neutral.has(k_lengths))) ||
         (row.id == feature::packed && (neutral.has(q_offsets) || neutral.has(k_offsets))) ||
-        (row.id == feature::paged && neutral.has(block_table)))
+        (row.id == feature::paged && neutral.has(block_table)) ||
+        (row.id == feature::softcap && neutral.has(softcap)) || (row.id == feature::sink && neutral.has(sink)))
       form.options.remove(row.id);
 }
 
 }  // namespace
 
-std::optional<call_form> form_asked(audit_case const& of, std::size_t at, needed_tensors const& needs) {
+std::optional<call_form> form_asked(audit_case const& of, std::size_t at, needed_inputs const& needs) {
   problem_draft const& draft = of.call(at).draft();
   bool const made_from_form = at == 0 && of.form;
   auto form = made_from_form ? of.form : draft.d_out ? form_of(without_gradients(draft)) : form_of(draft);
@@ -91,7 +92,7 @@ std::vector<value_form> special_values_of(problem_draft const& draft) {
   return values;
 }
 
-std::vector<call_form> forms_before(audit_case const& of, std::size_t at, needed_tensors const& needs) {
+std::vector<call_form> forms_before(audit_case const& of, std::size_t at, needed_inputs const& needs) {
   std::vector<call_form> forms;
   auto const add = [&](std::size_t call) {
     if (auto form = form_asked(of, call, needs)) forms.push_back(*std::move(form));

@@ -125,7 +125,11 @@ std::string takes_words(verdict_facts const& facts) {
     return fmt::format("{}, perhaps more: the search was cut short. --domain states it (docs/domain.md)",
                        facts.domain.empty() ? "every size that was asked" : facts.domain);
   if (!facts.domain.empty()) return facts.domain + "   (docs/domain.md)";
-  return facts.covered.calls.answered == 0 ? "" : "every size that was asked";
+  if (facts.covered.calls.answered == 0) return "";
+  reply_count const& plain = facts.covered.plain;
+  return plain.answered == 0 && plain.refused() > 0
+             ? "no plain call; --domain can say what every call needs (docs/domain.md)"
+             : "every size that was asked";
 }
 
 /// What was left out by the options and by the end of the time; what the kernel refuses has a row of its own.

@@ -1,91 +1,8 @@
 /* Honest, each function within a domain of its own: the domains of FlashAttention, a Triton tutorial, decoding, MLA and
  * CUTLASS, two with rules that depend on each other, and ways to refuse. */
-#define attest_attention unused
-#include "naive.h"
-#undef attest_attention
-#undef NDEBUG
-#include <assert.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "limited.h"
 
-static int forgets = 0;               /* the keys behind a multiple of 64 */
-static DLTensor const* k_lengths = 0; /* of the call, if its function reads them */
-
-static float const* row_of(DLTensor const* t, int64_t b, int64_t h, int64_t i) {
-  return (float const*)(void const*)naive_at(t, b, h, i, 0);
-}
-
-static int64_t length_of(int64_t b, int64_t slots) {
-  if (!k_lengths) return slots;
-  return *(int32_t const*)(void const*)((char const*)k_lengths->data + k_lengths->byte_offset +
-                                        b * k_lengths->strides[0] * (int64_t)sizeof(int32_t));
-}
-
-/* As naive.h, over f32 tensors alone, in a tenth of the time. */
-static attest_status answer(attest_call const* call) {
-  int64_t const *q = call->q->shape, *k = call->k->shape, d = q[3], dv = call->v->shape[3];
-  int64_t const slots = forgets ? k[2] / 64 * 64 : k[2];
-  double const scale = isnan(call->scale) ? 1 / sqrt((double)d) : call->scale;
-  double* p = malloc(sizeof(double) * (size_t)(slots + dv + 1));
-  if (!naive_supports(call) || call->q->dtype.bits != 32 || !p) {
-    free(p);
-    return ATTEST_UNSUPPORTED;
-  }
-  for (int64_t b = 0; b < q[0]; ++b)
-    for (int64_t h = 0; h < q[1]; ++h)
-      for (int64_t i = 0; i < q[2]; ++i) {
-        int64_t const group = h / (q[1] / k[1]), m = length_of(b, slots);
-        float const* query = row_of(call->q, b, h, i);
-        double largest = -INFINITY, sum = 0, *o = p + m;
-        int broken = 0; /* a visible NaN or +inf: the whole row is NaN */
-        for (int64_t c = 0; c < dv; ++c) o[c] = 0;
-        for (int64_t j = 0; j < m; ++j) {
-          p[j] = -INFINITY;
-          if (!naive_visible(call, b, h, i, j)) continue;
-          float const* key = row_of(call->k, b, group, j);
-          double dot = 0;
-          for (int64_t c = 0; c < d; ++c) dot += (double)query[c] * (double)key[c];
-          p[j] = scale * dot + (call->bias ? naive_load(call->bias, b, h, i, j) : 0);
-          broken |= isnan(p[j]) || p[j] == INFINITY;
-          if (p[j] > largest) largest = p[j];
-        }
-        int const empty = !broken && largest == -INFINITY;
-        for (int64_t j = 0; j < m && !empty && !broken; ++j) {
-          if (!naive_visible(call, b, h, i, j)) continue;
-          double const weight = exp(p[j] - largest);
-          float const* value = row_of(call->v, b, group, j);
-          sum += weight;
-          for (int64_t c = 0; c < dv; ++c) o[c] += weight * (double)value[c];
-        }
-        for (int64_t c = 0; c < dv; ++c) naive_store(call->out, b, h, i, c, broken ? NAN : empty ? 0 : o[c] / sum);
-        if (call->lse) naive_store(call->lse, b, h, i, 0, broken ? NAN : largest + log(empty ? 1 : sum));
-      }
-  free(p);
-  return ATTEST_OK;
-}
-
-typedef struct {
-  int64_t b, hq, hk, n, m, d, dv;
-} sizes;
-
-static sizes sizes_of(attest_call const* call) {
-  int64_t const *q = call->q->shape, *k = call->k->shape;
-  return (sizes){q[0], q[1], k[1], q[2], k[2], q[3], call->v->shape[3]};
-}
-
-enum { none = 1, top_left = 2, bottom_right = 4 };
-
-static int has_band(attest_call const* call, int forms) {
-  sizes const s = sizes_of(call);
-  if (call->left >= 0 || call->right > 0) return 0;
-  if (call->right < 0) return forms & none;
-  return ((forms & top_left) && call->diagonal == 0) || ((forms & bottom_right) && call->diagonal == s.m - s.n);
-}
-
-static int is_plain(attest_call const* call) { return !call->mask && !call->bias && !call->weights; }
 static int is_positive(attest_call const* call) { return isnan(call->scale) || call->scale > 0; }
-static int one_of_two(sizes const* s) { return s->d == s->dv && (s->d == 64 || s->d == 128); }
 
 static int flash(attest_call const* call) {
   sizes const s = sizes_of(call);
@@ -135,8 +52,6 @@ static int trap_of_words(attest_call const* call) {
          s.m > 0 && s.m <= 2048 && has_band(call, bottom_right);
 }
 
-static attest_status within(int taken, attest_call const* call) { return taken ? answer(call) : ATTEST_UNSUPPORTED; }
-
 attest_status attest_flash(attest_call const* call) { return within(flash(call), call); }
 attest_status attest_triton(attest_call const* call) { return within(triton(call), call); }
 attest_status attest_decode(attest_call const* call) { return within(decode(call), call); }
@@ -151,28 +66,6 @@ attest_status attest_prompts_are_causal(attest_call const* call) {
 attest_status attest_tiles_or_one(attest_call const* call) { return within(tiles_or_one(call), call); }
 attest_status attest_trap_of_heads(attest_call const* call) { return within(trap_of_heads(call), call); }
 attest_status attest_trap_of_words(attest_call const* call) { return within(trap_of_words(call), call); }
-
-/* These need an optional tensor in every call. The last one is of version 2. */
-attest_status attest_needs_mask(attest_call const* call) {
-  sizes const s = sizes_of(call);
-  return within(call->mask && !call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);
-}
-attest_status attest_asserts_bias(attest_call const* call) {
-  sizes const s = sizes_of(call);
-  assert(call->bias);
-  return within(!call->mask && !call->weights && one_of_two(&s) && has_band(call, none), call);
-}
-attest_status attest_needs_lengths(attest_call const* call) {
-  if (call->abi_version != ATTEST_KERNEL_ABI_2 || !call->k_lengths || call->q_lengths || call->q_offsets ||
-      call->k_offsets || call->block_table || call->block_mask || call->keep || call->sink || !is_plain(call) ||
-      call->left >= 0 || call->right >= 0)
-    return ATTEST_UNSUPPORTED;
-  attest_call plain;
-  memcpy(&plain, call, offsetof(attest_call, sink));
-  plain.abi_version = ATTEST_KERNEL_ABI;
-  k_lengths = call->k_lengths;
-  return answer(&plain);
-}
 
 /* Outside, these do not refuse: one says that it failed, one says so of each call, one ends its process, one does not
  * return. The last two are wrong inside: one query alone has no band, and the keys behind a multiple of 64 are lost. */

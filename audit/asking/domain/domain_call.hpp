@@ -18,7 +18,7 @@ struct domain_call {
   band_form band = band_form::none;  ///< not `square`
   scaling scale = scaling::standard;
   bool backward = false;  ///< a backward pass
-  needed_tensors needs{};
+  needed_inputs needs{};
   asked_outputs asks{.lse = true, .weights = false};  ///< of a call of attention
 
   /// "b1-hq4-hk2-n3-m5-d6-dv5", and what differs from a plain call: "…-bottom-right-zero-scale", "backward-…",

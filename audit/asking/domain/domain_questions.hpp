@@ -62,7 +62,7 @@ class domain_questions {
 
   static constexpr std::int64_t most_calls = 320, most_deaths = 10;
   /// Before the first answer. Each own end costs a process.
-  static constexpr std::int64_t most_calls_before_an_answer = 2000, most_own_ends_before_an_answer = 320;
+  static constexpr std::int64_t most_calls_before_an_answer = 2400, most_own_ends_before_an_answer = 400;
   /// A kernel that is wrong in each call, an error in a process that must begin again, has no domain to be found.
   static constexpr std::int64_t most_errors_before_an_answer = 16;
 

@@ -1,4 +1,5 @@
 // The first call that a kernel takes, from which the search for its domain goes on.
+#include <algorithm>
 #include <initializer_list>
 #include <iterator>
 #include <span>
@@ -29,6 +30,7 @@ constexpr lengths telling_lengths[]{{384, 384}, {1, 384}, {384, 768}};
 constexpr width latent[]{{576, 512}};
 constexpr width likely_widths[]{{64, 64}, {128, 128}, {576, 512}};
 constexpr width further_widths[]{{32, 32}, {16, 16}, {8, 8}, {256, 256}, {192, 128}, {80, 80}, {512, 512}};
+constexpr width unequal_widths[]{{64, 128}, {128, 64}, {128, 256}, {256, 128}, {96, 128}, {32, 64}, {64, 32}};
 constexpr width all_widths[]{{64, 64},   {128, 128}, {32, 32},   {16, 16}, {8, 8},     {256, 256}, {80, 80},
                              {96, 96},   {40, 40},   {112, 112}, {48, 48}, {72, 72},   {160, 160}, {192, 192},
                              {24, 24},   {56, 56},   {4, 4},     {1, 1},   {192, 128}, {128, 64},  {64, 128},
@@ -37,6 +39,7 @@ constexpr heads one_head[]{{1, 1}};
 constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
 constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
 constexpr heads small_groups[]{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
+constexpr heads grouped_heads[]{{8, 1}, {8, 2}};
 constexpr heads further_heads[]{{2, 2}, {8, 8}, {5, 1}, {6, 1}, {7, 1}, {16, 1}, {8, 4}, {8, 2}, {32, 8}};
 constexpr band_form no_band[]{band_form::none};
 constexpr band_form likely_bands[]{band_form::none, band_form::bottom_right, band_form::top_left};
@@ -55,13 +58,14 @@ struct call_product {
   std::span<heads const> of_heads;
 };
 
-/// The shapes of common kernels, the likely ones first. Before needs_from, calls with optional tensors are asked, and
+/// The shapes of common kernels, the likely ones first. Before needs_from, calls with optional inputs are asked, and
 /// from unusual_from on unusual shapes, in one axis and in two.
-constexpr std::size_t needs_from = 1, unusual_from = 5;
+constexpr std::size_t needs_from = 4, unusual_from = 6;
 constexpr call_product bases[]{
     {likely_scales, likely_bands, likely_lengths, likely_widths, likely_heads},
     {by_default, no_band, {likely_lengths + 1, 1}, latent, heads_of_latents},
     {by_default, no_band, likely_lengths, further_widths, one_head},
+    {by_default, no_band, likely_lengths, unequal_widths, one_head},
     {by_default, no_band, further_lengths, likely_widths, one_head},
     {by_default, no_band, further_lengths, further_widths, one_head},
     {by_number, all_bands, telling_lengths, likely_widths, one_head},
@@ -75,23 +79,35 @@ constexpr call_product bases[]{
 constexpr call_product beside_outputs{by_default, likely_bands, likely_lengths, likely_widths, {likely_heads, 2}};
 constexpr asked_outputs other_outputs[]{{.lse = false, .weights = false}, {.lse = true, .weights = true}};
 constexpr call_product beside_needs{likely_scales, no_band, likely_lengths, likely_widths, {likely_heads + 1, 1}};
+/// The same in grouped heads, with unusual widths, with a band.
+constexpr call_product further_beside_needs[]{
+    {by_default, no_band, likely_lengths, likely_widths, grouped_heads},
+    {by_default, no_band, likely_lengths, further_widths, {likely_heads + 1, 1}},
+    {by_default, hiding_bands, likely_lengths, likely_widths, {likely_heads + 1, 1}},
+};
 
-/// Optional tensors that a kernel may need in every call.
-std::vector<needed_tensors> likely_needs() {
-  using enum needed_tensors::tensor;
-  auto const of = [](std::initializer_list<needed_tensors::tensor> all) {
-    needed_tensors needs;
+/// Optional inputs that a kernel may need in every call.
+std::vector<needed_inputs> likely_needs() {
+  using enum needed_inputs::input;
+  auto const of = [](std::initializer_list<needed_inputs::input> all) {
+    needed_inputs needs;
     for (auto const one : all) needs.add(one);
     return needs;
   };
-  std::vector<needed_tensors> all{of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
-                                  of({bias}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+  std::vector<needed_inputs> all{of({k_lengths}),
+                                 of({q_lengths, k_lengths}),
+                                 of({mask}),
+                                 of({bias}),
+                                 of({softcap}),
+                                 of({sink}),
+                                 of({q_offsets, k_offsets}),
+                                 of({k_lengths, block_table})};
   for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
   return all;
 }
 
 /// Asks the calls in turn until one is taken, which `base` then is.
-bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors const& needs, domain_call& base,
+bool takes_one_of(domain_questions& ask, call_product const& of, needed_inputs const& needs, domain_call& base,
                   asked_outputs const& asks = domain_call{}.asks) {
   for (scaling const scale : of.scales)
     for (band_form const band : of.bands)
@@ -109,17 +125,23 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_tensors 
 }  // namespace
 
 bool domain_search::find_base() {
+  auto const takes_one_beside_needs = [&](call_product const& of) {
+    return std::ranges::any_of(likely_needs(),
+                               [&](needed_inputs const& needs) { return takes_one_of(ask_, of, needs, base_); });
+  };
   for (std::size_t at = 0; at < std::size(bases); ++at) {
     if (at == needs_from) {
       // A kernel that refuses an output by its status is asked without at once.
       if (!ask_.answers().failed.empty())
         for (asked_outputs const& asks : other_outputs)
           if (takes_one_of(ask_, beside_outputs, {}, base_, asks)) return true;
-      for (needed_tensors const& needs : likely_needs())
-        if (takes_one_of(ask_, beside_needs, needs, base_)) return true;
+      if (takes_one_beside_needs(beside_needs)) return true;
     }
     domain_answers const& met = ask_.answers();
-    if (at == unusual_from && met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
+    if (at == unusual_from) {
+      if (std::ranges::any_of(further_beside_needs, takes_one_beside_needs)) return true;
+      if (met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
+    }
     if (takes_one_of(ask_, bases[at], {}, base_)) return true;
   }
   return false;

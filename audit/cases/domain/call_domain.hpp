@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "audit/cases/domain/size_set.hpp"
-#include "audit/cases/needed_tensors.hpp"
+#include "audit/cases/needed_inputs.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/problem_draft.hpp"
 #include "problem/checks.hpp"
@@ -59,7 +59,7 @@ struct call_domain {
   size_set batch{}, kv_heads{}, group{};                            ///< group: hq/hk
   bool bands[band_form_count]{true, true, true, true, true, true};  ///< `square` is part of top-left and bottom-right
   scales scale = scales::any;
-  needed_tensors needs{};  ///< which every call has
+  needed_inputs needs{};   ///< which every call has
   outputs_rule outputs{};  ///< of calls of attention
   friend bool operator==(call_domain const&, call_domain const&) = default;
 

@@ -83,9 +83,8 @@ class domain_reader {
     problem_draft call = blank({1, 1, 1, 1, 1, 1, 1}, problem::element_type::f32);
     supply(call, of_.needs);
     if (!of_.needs.all_in(call))
-      return error{
-          error_code::bad_value, "--domain",
-          fmt::format("'needs={}' names tensors that no call has together", fmt::join(of_.needs.names(), ","))};
+      return error{error_code::bad_value, "--domain",
+                   fmt::format("'needs={}' names inputs that no call has together", fmt::join(of_.needs.names(), ","))};
     if (of_.dv != call_domain::value_widths::paired) return of_;
     if (of_.d.listed.size() != of_.value_width.size())
       return error{error_code::bad_value, "--domain",
@@ -208,10 +207,10 @@ class domain_reader {
 
   std::optional<std::string> needs(domain_word const& said) {
     if (said.relation != "=") return "has no relation that is known; write needs=k_lengths";
-    auto const all = needed_tensors::all_names();
+    auto const all = needed_inputs::all_names();
     for (std::string_view const part : parted(said.value, ',')) {
       if (!of_.needs.add_named(part))
-        return fmt::format("names no tensor that every call can get{}; they are {}", did_you_mean(part, all),
+        return fmt::format("names no input that every call can get{}; they are {}", did_you_mean(part, all),
                            fmt::join(all, ", "));
     }
     return std::nullopt;

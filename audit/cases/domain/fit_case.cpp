@@ -47,7 +47,7 @@ class fitter {
   }
 
   /// `moved`: the tensors that give rows of Q, K or V other places, which each call must have.
-  fitted_case made(needed_tensors const& moved) {
+  fitted_case made(needed_inputs const& moved) {
     if (auto const why = fit_first()) return {std::nullopt, why->reason};
     for (further_call const& call : asked_.further) add(call);
     if (!asked_.further.empty() && parts_ > 0) add_parts();
@@ -75,7 +75,7 @@ class fitter {
   }
 
   /// Gives each call its offsets or its table. A further call that cannot have them is left out.
-  std::optional<error> move_rows(needed_tensors const& needs) {
+  std::optional<error> move_rows(needed_inputs const& needs) {
     auto const moved = [&](owned_problem const& call, memory_form const& memory) -> std::optional<owned_problem> {
       problem_draft draft = call.draft();
       supply(draft, needs);
@@ -102,7 +102,7 @@ class fitter {
     if (!domain_.needs.all_in(given.draft())) {
       problem_draft draft = given.draft();
       supply(draft, domain_.needs);
-      if (!domain_.needs.all_in(draft)) return not_in_domain("a tensor that the kernel needs");
+      if (!domain_.needs.all_in(draft)) return not_in_domain("an input that the kernel needs");
       call = owned_problem::of_valid(std::move(draft));
     }
     if (takes_call(domain_, call)) return call;

@@ -103,8 +103,8 @@ void keep_scale(call_domain const& domain, call_form& form) {
 }
 
 /// Has the form a feature beside which `supply` cannot give it the offsets or the table that the domain needs?
-bool stays_in_place(needed_tensors const& needs, call_form const& form) {
-  using enum needed_tensors::tensor;
+bool stays_in_place(needed_inputs const& needs, call_form const& form) {
+  using enum needed_inputs::input;
   if (form.options.has(feature::packed) && needs.has(block_table)) return true;
   if (form.options.has(feature::paged) && needs.has(k_offsets)) return true;
   bool found = false;

@@ -106,8 +106,8 @@ call_cost cost_of(call_form const& form, problem::element_type type) noexcept {
     feature_row const& row = row_of(one);
     if (row.axes) cost.bytes += elements(shape_of(one, slots)) * (row.group == feature_group::bias ? width : 1);
   });
-  auto const supplied = [&](needed_tensors::tensor one) { return form.supplied.has(one) ? b * n * m : 0; };
-  cost.bytes += supplied(needed_tensors::tensor::mask) + supplied(needed_tensors::tensor::bias) * hq * width;
+  auto const supplied = [&](needed_inputs::input one) { return form.supplied.has(one) ? b * n * m : 0; };
+  cost.bytes += supplied(needed_inputs::input::mask) + supplied(needed_inputs::input::bias) * hq * width;
   return cost;
 }
 

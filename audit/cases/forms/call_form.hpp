@@ -9,12 +9,10 @@
 
 #include "audit/cases/forms/feature.hpp"
 #include "audit/cases/forms/value_forms.hpp"
-#include "audit/cases/needed_tensors.hpp"
+#include "audit/cases/needed_inputs.hpp"
 #include "audit/tensors/memory_form.hpp"
 
 namespace attest::audit {
-
-inline constexpr double usual_cap = 50;  ///< of Gemma 2
 
 /// The form of one call.
 struct call_form {
@@ -32,7 +30,7 @@ struct call_form {
   std::uint8_t mask_byte = 1;  ///< the byte of a visible key
   memory_form memory{};        ///< where the tensors lie
   /// Tensors that the call gets if its features bring none: they say nothing, but the kernel needs them.
-  needed_tensors supplied{};
+  needed_inputs supplied{};
   friend bool operator==(call_form const&, call_form const&) = default;
 
   /// Those of the sizes, and the options.

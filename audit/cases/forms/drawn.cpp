@@ -128,8 +128,8 @@ call_form many_scores(shape_limits const& limits, random_stream& random) {
 audit_case single(call_form const& form, problem::element_type type, shape_limits const& limits,
                   random_stream& random) {
   memory_form memory = drawn_memory(form.size, random);
-  if (form.options.has(feature::packed) || form.options.has(feature::paged)) memory = {};
   problem_draft draft = draft_of(form, type, random);
+  if (!draft.has_slots()) memory = {};  // its rows lie as offsets or a table say
   if (draft.is_dense()) draw_levels(draft, form.values, random);
   share_values(draft, memory);
   if (memory == memory_form{} && draft.is_dense() && random.below(8) == 0) draw_layouts(draft, random);

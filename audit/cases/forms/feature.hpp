@@ -18,6 +18,8 @@ namespace attest::audit {
 struct call_form;     // call_form.hpp
 class random_stream;  // random.hpp
 
+inline constexpr double usual_cap = 50;  ///< the softcap of Gemma 2
+
 /// What a call may have beside a plain one (equal heads, dv = d, d a multiple of 8, n = m, nothing masked or added).
 enum class feature : std::uint8_t {
   // Of the sizes: they follow from them.

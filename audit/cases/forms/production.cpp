@@ -88,8 +88,8 @@ audit_case production_case(production_shape const& row, problem::element_type ty
   problem_draft draft = draft_of(form, type, random);
   // A pool of its own for V is as good: packed and paged tensors have no memory form.
   bool const in_k = row.features.v_in_k && form.size.dv <= form.size.d;
-  memory_form const memory{.v_in_k = in_k && !row.features.needs.paged};
-  if (!row.features.needs.any()) share_values(draft, memory);
+  memory_form const memory{.v_in_k = in_k && draft.has_slots()};
+  share_values(draft, memory);
   audit_case made{.check = "production",
                   .name = std::string(row.name),
                   .problem = owned_problem::of_valid(std::move(draft)),

@@ -45,12 +45,15 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
   CHECK(of.answers.died.empty());
 }
 
-TEST_CASE("optional tensors that every call must have are found", "[unit]") {
-  auto const [symbol, text] = GENERATE(expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
-                                       expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
-                                       expected{"attest_needs_lengths", "causal=none needs=k_lengths"});
+TEST_CASE("optional inputs that every call must have are found", "[unit]") {
+  auto const [symbol, text] =
+      GENERATE(expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
+               expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
+               expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
+               expected{"attest_caps_groups", "d=64,128 dv=d group=2,3,4,5,6,7,8,12,16,32,64,128 needs=softcap"},
+               expected{"attest_needs_lengths", "causal=none needs=k_lengths"});
   CAPTURE(symbol);
-  found_domain const of = found(symbol);
+  found_domain const of = found(symbol, "needing");
   CHECK(of.domain.text() == text);
   CHECK(of.answers.wrong.empty());
   CHECK(of.answers.died.empty());

@@ -26,7 +26,10 @@ std::string const flash = "d=64,128 dv=d causal=none,bottom-right scale>0",
                   padded = "d%8 d>=8 d<=256 dv=d n>=1 m>=1 causal=none,top-left,bottom-right",
                   square = "d=64 dv=d n%16 m%16 causal=none,square scale=stated",
                   generating = "d=64,128 dv=d n=1,m m%16 causal=none,bottom-right,window scale>0",
-                  always_causal = "d=64 dv=d n%64 n>=64 m>=n m%128 m>=128 group=8 causal=bottom-right scale=default";
+                  always_causal = "d=64 dv=d n%64 n>=64 m>=n m%128 m>=128 group=8 causal=bottom-right scale=default",
+                  in_pages = "d=64,128 dv=d n=1 group=4 causal=none needs=k_lengths,block_table",
+                  in_rows = "d=64,128 dv=d causal=none,bottom-right needs=q_offsets,k_offsets";
+std::vector<std::string> const in_slots{flash, tutorial, decoding, latent, padded, square, generating, always_causal};
 
 shape_limits limits_in(std::string const& text) {
   shape_limits limits;
@@ -35,13 +38,14 @@ shape_limits limits_in(std::string const& text) {
   return limits;
 }
 
-/// Packed and paged tensors have no slots: their form alone says whether they are in the domain.
+/// Packed and paged tensors have no slots: their form alone says whether they are in the domain, and they lie in memory
+/// as offsets or a table say.
 bool lies_in(call_domain const& domain, audit_case const& made) {
   bool all = made.form && takes(domain, *made.form);
   for (std::size_t call = 0; call <= made.further.size(); ++call) {
     problem_draft const& draft = made.call(call).draft();
-    bool const slots = !draft.q_offsets && !draft.k_offsets && !draft.block_table;
-    all = all && (!slots || domain.takes(draft, made.call(call).size()));
+    all = all && (!draft.has_slots() || domain.takes(draft, made.call(call).size()));
+    all = all && !memory_fault(made.call(call), made.memory_of(call));
   }
   return all;
 }
@@ -55,14 +59,28 @@ std::set<std::string> names_of(std::vector<audit_case> const& cases) {
 }  // namespace
 
 TEST_CASE("every call of a drawn case is in the domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
+  for (std::string const& text : in_slots) {
     shape_limits const limits = limits_in(text);
     for (std::int64_t number = 1; number <= 40; ++number) {
       audit_case const made = drawn_case(element_type::f32, 3, number, limits);
       INFO(text << "  " << made.form->text());
       CHECK(lies_in(limits.domain, made));
-      CHECK_FALSE(memory_fault(made.problem, made.memory));
     }
+  }
+}
+
+TEST_CASE("draws and production shapes with the offsets or the table that a kernel needs have no form in memory",
+          "[unit]") {
+  for (std::string const& text : {in_pages, in_rows}) {
+    shape_limits const limits = limits_in(text);
+    auto const check = [&](audit_case const& made) {
+      INFO(text << "  " << made.name << "  " << made.form->text());
+      for (std::size_t call = 0; call <= made.further.size(); ++call)
+        CHECK_FALSE(memory_fault(made.call(call), made.memory_of(call)));
+    };
+    for (std::int64_t number = 1; number <= 200; ++number) check(drawn_case(element_type::f32, 3, number, limits));
+    for (production_shape const& row : production_shapes())
+      if (!why_not_asked(row, element_type::bf16, limits)) check(production_case(row, element_type::bf16, 1, limits));
   }
 }
 
@@ -101,7 +119,7 @@ TEST_CASE("drawn forms meet each listed size, the edges and the multiples of a d
 }
 
 TEST_CASE("a kernel's features are learned at sizes of its domain", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
+  for (std::string const& text : in_slots) {
     shape_limits const limits = limits_in(text);
     for (audit_case const& shown : support_cases(element_type::f32, 1, limits.domain)) {
       INFO(text << "  " << shown.name << "  " << shown.form->text());
@@ -155,7 +173,7 @@ TEST_CASE("production shapes are cut where causal needs as many keys as queries"
 }
 
 TEST_CASE("production shapes move into the domain, and are asked once", "[unit]") {
-  for (std::string const& text : {flash, tutorial, decoding, latent, padded, square, generating, always_causal}) {
+  for (std::string const& text : in_slots) {
     shape_limits limits = limits_in(text);
     for (feature const one : {feature::padding, feature::left_padding, feature::paged, feature::softcap})
       limits.answers.refuse(one);

@@ -1,0 +1,39 @@
+/* Honest, and each needs an optional input in every call. The last one is of version 2. */
+#include "limited.h"
+
+attest_status attest_needs_mask(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(call->mask && !call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);
+}
+attest_status attest_asserts_bias(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  assert(call->bias);
+  return within(!call->mask && !call->weights && one_of_two(&s) && has_band(call, none), call);
+}
+attest_status attest_biases_latents(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(call->bias && !call->mask && !call->weights && s.d == 192 && s.dv == 128 && has_band(call, none), call);
+}
+attest_status attest_caps_groups(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  if (call->abi_version != ATTEST_KERNEL_ABI || !(call->softcap > 0) || s.hq < 2 * s.hk || !is_plain(call) ||
+      !one_of_two(&s))
+    return ATTEST_UNSUPPORTED;
+  attest_call plain;
+  memcpy(&plain, call, offsetof(attest_call, sink));
+  cap = call->softcap, plain.softcap = 0;
+  attest_status const status = answer(&plain);
+  cap = 0;
+  return status;
+}
+attest_status attest_needs_lengths(attest_call const* call) {
+  if (call->abi_version != ATTEST_KERNEL_ABI_2 || !call->k_lengths || call->q_lengths || call->q_offsets ||
+      call->k_offsets || call->block_table || call->block_mask || call->keep || call->sink || !is_plain(call) ||
+      call->left >= 0 || call->right >= 0)
+    return ATTEST_UNSUPPORTED;
+  attest_call plain;
+  memcpy(&plain, call, offsetof(attest_call, sink));
+  plain.abi_version = ATTEST_KERNEL_ABI;
+  k_lengths = call->k_lengths;
+  return answer(&plain);
+}
