@@ -15,6 +15,16 @@ ATTEST_MUTANT(heads_from_next, bug_class::head_mapping, "no public report",
   }
 };
 
+ATTEST_MUTANT(query_heads_modulo_4, bug_class::head_mapping, "no public report",
+              "the query heads of a group are read modulo 4") {
+  static F query(place const& at, std::int64_t t) {
+    std::int64_t const group = at.query_heads() / at.key_heads();
+    place other = at;
+    other.h = at.h / group * group + at.h % group % 4;
+    return honest<F>::query(other, t);
+  }
+};
+
 ATTEST_MUTANT(bias_of_next_head, bug_class::head_mapping, "no public report",
               "query head h uses the bias of head h + 1, and the last head the bias of head 0") {
   static F score(place const& at, F product, std::int64_t j) {
@@ -55,6 +65,13 @@ ATTEST_MUTANT(bias_transposed, bug_class::accuracy, "no public report",
 };
 
 // --- scores ---
+
+ATTEST_MUTANT(large_biases_hide, bug_class::accuracy, "no public report",
+              "a bias of -10000 and below is taken for a mask") {
+  static bool attends(place const& at, std::int64_t j) {
+    return honest<F>::attends(at, j) && !(at.call.bias && honest<F>::bias(at, j) <= F(-10000));
+  }
+};
 
 ATTEST_MUTANT(bias_in_base_2, bug_class::accuracy, "no public report",
               "scores are brought to base 2, and the bias is not") {

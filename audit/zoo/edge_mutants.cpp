@@ -70,6 +70,26 @@ ATTEST_MUTANT(left_edge_in_cut_tiles, bug_class::window_edge, "no public report"
   }
 };
 
+ATTEST_MUTANT(right_edge_in_last_tile, bug_class::causal_alignment, "no public report",
+              "of the tiles of 16 keys that 16 queries reach, the right edge hides keys in the last one alone") {
+  static bool in_band(place const& at, std::int64_t j) {
+    std::int64_t const last = std::min(tile_of(at.i) + 16, at.queries()) - 1;
+    std::int64_t const end = saturated_sum(saturated_sum(last, at.call.diagonal), at.call.right);
+    bool const whole = at.call.right >= 0 && j < tile_of(std::max<std::int64_t>(end, 0));
+    return with_edges(at, j, at.call.left, whole ? -1 : at.call.right);
+  }
+};
+
+ATTEST_MUTANT(window_of_last_query, bug_class::window_edge, "no public report",
+              "16 queries begin with the tile of 16 keys in which the window of the last of them begins") {
+  static bool in_band(place const& at, std::int64_t j) {
+    if (at.call.left < 0) return honest<F>::in_band(at, j);
+    std::int64_t const last = std::min(tile_of(at.i) + 16, at.queries()) - 1;
+    std::int64_t const begin = saturated_sum(saturated_sum(last, at.call.diagonal), -at.call.left);
+    return honest<F>::in_band(at, j) && j >= tile_of(std::max<std::int64_t>(begin, 0));
+  }
+};
+
 ATTEST_MUTANT(mask_ignored_with_band, bug_class::mask_polarity, "no public report", "beside a band no mask is read") {
   static bool attends(place const& at, std::int64_t j) {
     return at.call.left >= 0 || at.call.right >= 0 || honest<F>::attends(at, j);

@@ -147,6 +147,16 @@ ATTEST_MUTANT(forgets_to_rescale_the_output, bug_class::lse, "flashinfer#4051",
   static F rescale_of_output(F) { return 1; }
 };
 
+ATTEST_MUTANT(output_rescaled_by_large_steps, bug_class::accuracy, "no public report",
+              "O is rescaled where the maximum rises by more than ln 256 alone, and l always") {
+  static F rescale_of_output(F r) { return r < F(1) / 256 ? r : F(1); }
+};
+
+ATTEST_MUTANT(sum_rescaled_by_large_steps, bug_class::accuracy, "no public report",
+              "l is rescaled where the maximum rises by more than ln 256 alone, and O always") {
+  static F rescale_of_sum(F r) { return r < F(1) / 256 ? r : F(1); }
+};
+
 // --- softcap-order ---
 
 ATTEST_MUTANT(softcap_after_bias, bug_class::softcap_order, "onnx#7865", "the bias is inside the softcap") {
@@ -159,6 +169,16 @@ ATTEST_MUTANT(softcap_after_bias, bug_class::softcap_order, "onnx#7865", "the bi
 ATTEST_MUTANT(softcap_before_scale, bug_class::softcap_order, "onnx#7865", "the scale comes after the softcap") {
   static F score(place const& at, F product, std::int64_t j) {
     F const s = honest<F>::softcap(at, product) * honest<F>::scale(at);
+    return at.call.bias ? s + honest<F>::bias(at, j) : s;
+  }
+};
+
+ATTEST_MUTANT(softcap_in_base_2, bug_class::softcap_order, "no public report",
+              "log2 e is folded into the scale before the softcap") {
+  static F score(place const& at, F product, std::int64_t j) {
+    constexpr F log2_e = F(1.4426950408889634), ln_2 = F(0.6931471805599453);
+    F const scaled = product * honest<F>::scale(at);
+    F const s = at.call.softcap > 0 ? honest<F>::softcap(at, scaled * log2_e) * ln_2 : scaled;
     return at.call.bias ? s + honest<F>::bias(at, j) : s;
   }
 };

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.skipif(not there(), reason="there is no libattest_zoo.s
 # The mutants of no family, by the case of `attest selftest` that refutes them.
 MUTANTS = {
     "bands/n1-m17-diagonal0-left-1-right0": "decoding_is_not_causal",
+    "bands/n16-m16-diagonal19-left9-right-1": "window_of_last_query",
     "determinism/square16": "order_of_the_moment splits_of_the_moment",
     "edges/d16-dv40-n70-m201-value-width-pointed": "columns_behind_d_not_rescaled",
     "empty-rows/band-before-keys": "diagonal_from_0 diagonal_without_sign",
@@ -46,7 +47,7 @@ MUTANTS = {
     "strides/gap1-alone": "assumes_compact_rows",
     "subnormals/values": "subnormal_inputs_as_0 subnormal_outputs_as_0",
     "support/bias+softcap": "softcap_after_bias",
-    "support/causal+finite-mask": "sentinel_in_bias",
+    "support/causal+finite-mask": "large_biases_hide sentinel_in_bias",
     "support/causal+mask": (
         "mask_ignored_with_band band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row "
         "mean_empty_row nan_empty_row "
@@ -66,8 +67,9 @@ MUTANTS = {
     "support/grouped+head-mask": "mask_of_the_first_head",
     "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch mask_of_first_tile",
     "support/grouped+odd-width": "bf16_scaled_queries scale_in_f16 scale_of_whole_root",
-    "support/grouped+softcap": "softcap_before_scale softcap_ignored softcap_not_multiplied softcap_rational",
-    "support/grouped+symmetric-window": "bf16_outputs_cut",
+    "support/grouped+softcap": (
+        "softcap_before_scale softcap_ignored softcap_in_base_2 softcap_not_multiplied softcap_rational"),
+    "support/grouped+symmetric-window": "bf16_outputs_cut right_edge_in_last_tile",
     "support/grouped+value-width": "scale_of_value_columns",
     "support/grouped+hiding-bias": "weights_from_e_minus_20",
     "support/grouped+window": (
@@ -80,7 +82,8 @@ MUTANTS = {
     "support/causal+softcap": "mask_before_softcap",
     "support/grouped+scale": "stated_scale_twice",
     "support/plain": (
-        "merges_without_maxima reached_last_tile_moved_back rescales_in_f16 "
+        "merges_without_maxima output_rescaled_by_large_steps sum_rescaled_by_large_steps "
+        "reached_last_tile_moved_back rescales_in_f16 "
         "values_of_tail_moved_back bf16_logits bf16_sums coarse_exp_in_tail cubic_exp double_as_float "
         "drops_weights_below_a_quarter exp_64_ulp "
         "exp_in_float_for_double f16_dot_products f16_logits f16_sums float_inside_coarse_exp forgets_the_last_row "
@@ -102,6 +105,7 @@ MUTANTS = {
     "support/window+mask": "empty_block_ends_row nan_empty_block",
     "empty-rows/band-beyond-keys": "left_0_is_none",
     "scale/64-beside-mask": "maximum_of_first_tile",
+    "heads/hq20-hk1-n1-m40": "query_heads_modulo_4",
     "large-scores/negative-100": "no_maximum",
     "tails/beyond-16-bits": "sixteen_bit_index",
     "tails/no-head-dimension": "zero_without_depth",

@@ -42,6 +42,23 @@ bool is_grouped(owned_problem const& p) { return p.size().hk > 1 && p.size().hq 
 bool has_heads(owned_problem const& p) { return p.size().hk > 1; }
 bool has_entries(owned_problem const& p) { return p.size().b > 1; }
 
+/// Query head h reads Q of another head of its group, at its own place modulo `tile`.
+supposition repeats_heads_of_group(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    owned_problem const& p = call.problem;
+    problem::sizes const& s = p.size();
+    if (s.hk == 0 || s.hq / s.hk <= tile || s.b * s.hq * s.n * s.d > (std::int64_t{1} << 24)) return {};
+    std::int64_t const group = s.hq / s.hk;
+    owned_tensor const& q = p.draft().q;
+    problem_draft draft = p.draft();
+    draft.q = owned_tensor::compact(q.type, {s.b, s.hq, s.n, s.d});
+    fill(draft.q, [&](auto b, auto h, auto i, auto t) {
+      return load(q, offset_of(q, b, h / group * group + h % group % tile, i, t));
+    });
+    return with_problem(call, std::move(draft));
+  };
+}
+
 /// The axes of queries and keys of a mask or bias are swapped.
 supposition transposes(std::optional<owned_tensor> problem_draft::* which) {
   return solves(
@@ -131,6 +148,11 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
       reads_elsewhere(false, true, has_entries, first_entry));
   add("k-of-first-entry", "every batch entry reads K of entry 0",
       reads_elsewhere(true, false, has_entries, first_entry));
+  for (std::int64_t const tile : {1, 2, 4, 8, 16, 32, 64})
+    add(fmt::format("q-heads-modulo-{}", tile),
+        tile == 1 ? "all query heads of a group read Q of its first"
+                  : fmt::format("of the query heads of a group, each {} read Q of the first {}", tile, tile),
+        repeats_heads_of_group(tile));
   add("bias-transposed", "the bias of query i and key j is read at query j and key i",
       transposes(&problem_draft::bias));
   add("mask-transposed", "the mask of query i and key j is read at query j and key i",

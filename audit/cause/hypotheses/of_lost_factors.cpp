@@ -14,29 +14,52 @@ namespace {
 
 using calls = std::vector<answered_call>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double lazy = 5.545177444479562;  ///< ln 256
 
-/// Σ e^(s_j − M_j) of a row, with M_j the largest score up to the end of the block of key j: l where it is not
-/// rescaled.
-double sum_not_rescaled(score_table const& score, std::int64_t block, std::int64_t b, std::int64_t h, std::int64_t i,
+/// A sum over blocks of so many keys that is not rescaled where the maximum rises by at most `most`.
+struct kept_sum {
+  std::int64_t block;
+  double most;
+};
+
+/// Of each block, what its scores have too much in the sum: the rises behind it that are not made up for.
+std::vector<double> rises_behind(score_table const& score, kept_sum const& kept, std::int64_t b, std::int64_t h,
+                                 std::int64_t i, std::int64_t m) {
+  std::vector<double> tops;
+  for (std::int64_t first = 0; first < m; first += kept.block)
+    tops.push_back(std::max(tops.empty() ? -infinite : tops.back(), score.largest(b, h, i, first, first + kept.block)));
+  std::vector<double> behind(tops.size());
+  for (std::size_t at = tops.size(); at-- > 1;) {
+    double const rise = tops[at] - tops[at - 1];
+    behind[at - 1] = behind[at] + (std::isfinite(tops[at - 1]) && rise <= kept.most ? rise : 0);
+  }
+  return behind;
+}
+
+/// Σ e^(s_j − M + r_j) of a row, with the largest score M and the rises r_j behind the block of key j.
+double sum_not_rescaled(score_table const& score, kept_sum const& kept, std::int64_t b, std::int64_t h, std::int64_t i,
                         std::int64_t m) {
+  double const most = score.largest(b, h, i);
+  if (!std::isfinite(most)) return 0;
   double sum = 0;
-  for (std::int64_t first = 0; first < m; first += block) {
-    double const most = score.largest(b, h, i, 0, first + block);
-    if (std::isfinite(most)) sum += score.sum_beside(most, b, h, i, first, first + block);
+  std::int64_t first = 0;
+  for (double const behind : rises_behind(score, kept, b, h, i, m)) {
+    sum += score.sum_beside(most - behind, b, h, i, first, first + kept.block);
+    first += kept.block;
   }
   return sum;
 }
 
 /// l is not rescaled when the maximum moves, and O is: l has more, as of a key with the value 0.
-supposition keeps_sum(std::int64_t block) {
+supposition keeps_sum(kept_sum const& kept) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     std::int64_t const m = p.size().m;
-    if (!is_small(p) || m <= block) return {};
+    if (!is_small(p) || m <= kept.block) return {};
     score_table const score(p);
     auto const more = [&](auto b, auto h, auto i) {
       double const most = score.largest(b, h, i);
-      return std::isfinite(most) ? sum_not_rescaled(score, block, b, h, i, m) - score.sum_of_weights(b, h, i) : 0;
+      return std::isfinite(most) ? sum_not_rescaled(score, kept, b, h, i, m) - score.sum_of_weights(b, h, i) : 0;
     };
     constexpr double least = 1e-12;
     auto const none = [](std::int64_t) { return std::optional<std::int64_t>(); };
@@ -52,25 +75,24 @@ supposition keeps_sum(std::int64_t block) {
   };
 }
 
-/// O is not rescaled when the maximum moves, and l is: a row is Σ e^(s − M_j)·v over Σ e^(s − M).
-supposition keeps_output(std::int64_t block) {
+/// O is not rescaled when the maximum moves, and l is: a row is Σ e^(s − M + r)·v over Σ e^(s − M).
+supposition keeps_output(kept_sum const& kept) {
   return [=](answered_call const& call, answered_call const*) -> calls {
     owned_problem const& p = call.problem;
     problem::sizes const& s = p.size();
-    if (!is_small(p) || s.m <= block || !call.outputs.o) return {};
+    if (!is_small(p) || s.m <= kept.block || !call.outputs.o) return {};
     score_table const score(p);
     answered_call output = with_model(call), lse = call;
     lse.outputs.o.reset(), output.outputs.lse.reset(), output.outputs.weights.reset();
     scale_rows_of_o(output, [&](auto b, auto h, auto i) {
       if (!std::isfinite(score.largest(b, h, i))) return 1.0;
-      return score.sum_of_weights(b, h, i) / sum_not_rescaled(score, block, b, h, i, s.m);
+      return score.sum_of_weights(b, h, i) / sum_not_rescaled(score, kept, b, h, i, s.m);
     });
-    problem_draft draft = p.draft();
-    set_bias(draft, s, [&](auto b, auto h, auto i, auto j) {
-      double const beside = score.largest(b, h, i, 0, (j / block + 1) * block);
-      return bias_of(p, b, h, i, j) - (std::isfinite(beside) ? beside : 0.0);
+    std::vector<double> behind;
+    auto supposed = with_gains(output, [&](auto b, auto h, auto i, auto j) {
+      if (j == 0) behind = rises_behind(score, kept, b, h, i, s.m);
+      return behind[static_cast<std::size_t>(j / kept.block)];
     });
-    auto supposed = with_problem(output, std::move(draft));
     if (!supposed.empty() && (lse.outputs.lse || lse.outputs.weights)) supposed.push_back(std::move(lse));
     return supposed;
   };
@@ -83,7 +105,6 @@ supposition weighs_beside_new(std::int64_t block) {
     owned_problem const& p = call.problem;
     std::int64_t const m = p.size().m;
     if (!is_small(p) || m <= block) return {};
-    constexpr double lazy = 5.545177444479562;
     score_table const score(p);
     double used = -infinite, apart = 0;
     return with_gains(call, [&](auto b, auto h, auto i, auto j) {
@@ -134,13 +155,21 @@ void add_hypotheses_of_lost_factors(hypothesis_list& to) {
   for (std::int64_t const block : {1, 4, 8, 16, 32, 64, 128}) {
     add(fmt::format("sum-not-rescaled-{}", block),
         fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block),
-        keeps_sum(block));
+        keeps_sum({block, infinite}));
     add(fmt::format("output-not-rescaled-{}", block),
         fmt::format("O is not rescaled when the maximum moves, and l is, in blocks of {} keys", block),
-        keeps_output(block));
+        keeps_output({block, infinite}));
+    add(fmt::format("sum-not-rescaled-lazily-{}", block),
+        fmt::format("where the maximum rises by at most ln 256, l is not rescaled, and O is, in blocks of {} keys",
+                    block),
+        keeps_sum({block, lazy}));
+    add(fmt::format("output-not-rescaled-lazily-{}", block),
+        fmt::format("where the maximum rises by at most ln 256, O is not rescaled, and l is, in blocks of {} keys",
+                    block),
+        keeps_output({block, lazy}));
     add(fmt::format("columns-behind-d-not-rescaled-{}", block),
         fmt::format("of O the first d columns alone are rescaled when the maximum moves, in blocks of {} keys", block),
-        behind_first_columns(keeps_output(block)));
+        behind_first_columns(keeps_output({block, infinite})));
     add(fmt::format("weights-beside-new-maximum-{}", block),
         fmt::format("where the maximum rises by at most ln 256, O and l keep the old one, and the weights are formed "
                     "beside the new one, in blocks of {} keys",

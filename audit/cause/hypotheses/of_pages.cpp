@@ -4,6 +4,8 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/tensors/entry_forms.hpp"
@@ -161,6 +163,60 @@ calls sees_next_entry(answered_call const& call, answered_call const*) {
   return any ? with_problem(call, std::move(draft)) : calls();
 }
 
+/// The entries have more keys than their lengths say: counts[b] of entry b, where key j behind the last is read at row
+/// from(b, j) of the given pools, and is seen as the band says. Nothing beside a tensor of queries and keys.
+/// Requires  a call with packed or paged keys
+calls with_keys_behind(answered_call const& call, std::vector<std::int64_t> const& counts,
+                       std::function<pool_row(std::int64_t b, std::int64_t j)> const& from,
+                       std::vector<problem::band> const& bands) {
+  owned_problem const& p = call.problem;
+  problem_draft const& given = call.given->draft();
+  problem::sizes wide = p.size();
+  std::int64_t const m = wide.m;
+  for (std::int64_t const keys : counts) wide.m = std::max(wide.m, keys);
+  if (p.draft().bias || p.draft().mask || p.draft().block_mask || p.draft().keep) return {};
+  problem_draft draft = p.draft();
+  for (owned_tensor* const to : {&draft.k, &draft.v}) {
+    owned_tensor const old = std::move(*to);
+    *to = owned_tensor::compact(old.type, {wide.b, wide.hk, wide.m, old.layout.shape[3]});
+    fill(*to, [&](auto b, auto h, auto j, auto c) { return j < m ? load(old, offset_of(old, b, h, j, c)) : 0.0; });
+  }
+  auto const is_longer = [&](std::int64_t b) { return counts[static_cast<std::size_t>(b)] > keys_of(p, b); };
+  for (std::int64_t b = 0; b < wide.b; ++b)
+    for (std::int64_t j = keys_of(p, b); j < counts[static_cast<std::size_t>(b)]; ++j)
+      take_row(draft, b, j, given, from(b, j));
+  draft.k_lengths.reset(), draft.align = 0;
+  show(draft, wide, [&](auto b, auto h, auto i, auto j) {
+    auto const at = static_cast<std::size_t>(b);
+    if (!is_longer(b)) return j < m && sees(p, b, h, i, j);
+    return j < counts[at] && i < queries_of(p, b) && reference::inside(bands[at], i, j);
+  });
+  return with_problem(call, std::move(draft));
+}
+
+std::vector<problem::band> bands_of(owned_problem const& p) {
+  std::vector<problem::band> bands;
+  for (std::int64_t b = 0; b < p.size().b; ++b) bands.push_back(band_of_entry(p, b));
+  return bands;
+}
+
+/// Lengths of paged keys count up to a multiple of the tile, as far as the last page goes; bands stay.
+supposition reads_last_page_on(std::int64_t tile) {
+  return [=](answered_call const& call, answered_call const*) -> calls {
+    if (!is_paged(call) || !is_small(call.problem)) return {};
+    pages const in(*call.given);
+    std::vector<std::int64_t> counts;
+    bool any = false;
+    for (std::int64_t b = 0; b < call.problem.size().b; ++b) {
+      auto const up_to = [&](std::int64_t of) { return (in.keys(b) + of - 1) / of * of; };
+      counts.push_back(std::min(up_to(tile), up_to(in.size())));
+      any |= counts.back() > in.keys(b);
+    }
+    if (!any) return {};
+    return with_keys_behind(call, counts, [&](auto b, auto j) { return in.of(b, j); }, bands_of(call.problem));
+  };
+}
+
 /// The last packed entry goes on to the end of the tensors, whatever the last offset is: further rows are keys of it,
 /// and with `queries_too` its band is aligned as if they were queries, too.
 supposition goes_on_to_the_end(bool queries_too) {
@@ -168,32 +224,20 @@ supposition goes_on_to_the_end(bool queries_too) {
     if (!call.given || !is_small(call.problem)) return {};
     owned_problem const& p = call.problem;
     problem_draft const& given = call.given->draft();
-    problem::sizes wide = p.size();
     problem::entries const of = std::visit([](auto const& one) { return one.entries(); }, call.given->instance());
-    std::int64_t const last = wide.b - 1;
+    std::int64_t const last = p.size().b - 1;
     auto const rows_behind = [&](problem::entry_rows const& side) {
       return last < 0 || !side.is_packed() || side.lengths ? 0 : side.total - side.offsets[last] - side.used(last);
     };
     std::int64_t const more_keys = rows_behind(of.keys), more_queries = queries_too ? rows_behind(of.queries) : 0;
     bool const any = more_keys > 0 || (more_queries > 0 && given.align != 0);
-    if (!any || p.draft().bias || p.draft().mask) return {};
-    std::int64_t const used = of.keys.used(last), keys = used + more_keys, m = wide.m;
-    wide.m = std::max(m, keys);
-    problem_draft draft = p.draft();
-    for (auto const& [to, rows] : {std::pair{&draft.k, &given.k}, std::pair{&draft.v, &given.v}}) {
-      owned_tensor const old = std::move(*to);
-      *to = owned_tensor::compact(old.type, {wide.b, wide.hk, wide.m, old.layout.shape[3]});
-      fill(*to, [&](auto b, auto h, auto j, auto c) { return j < m ? load(old, offset_of(old, b, h, j, c)) : 0.0; });
-    }
-    for (std::int64_t j = used; j < keys; ++j) take_row(draft, last, j, given, {0, of.keys.offsets[last] + j});
-    problem::band band = band_of_entry(p, last);
-    if (given.align != 0) band.diagonal = reference::saturating_add(band.diagonal, more_keys - more_queries);
-    draft.k_lengths.reset(), draft.align = 0;
-    show(draft, wide, [&](auto b, auto h, auto i, auto j) {
-      if (b < last) return j < m && sees(p, b, h, i, j);
-      return j < keys && i < queries_of(p, b) && reference::inside(band, i, j);
-    });
-    return with_problem(call, std::move(draft));
+    if (!any) return {};
+    std::vector<std::int64_t> counts;
+    for (std::int64_t b = 0; b <= last; ++b) counts.push_back(keys_of(p, b) + (b == last ? more_keys : 0));
+    std::vector<problem::band> bands = bands_of(p);
+    if (given.align != 0)
+      bands.back().diagonal = reference::saturating_add(bands.back().diagonal, more_keys - more_queries);
+    return with_keys_behind(call, counts, [&](auto b, auto j) { return pool_row{0, of.keys.offsets[b] + j}; }, bands);
   };
 }
 
@@ -232,6 +276,10 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
   add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
         return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
       }));
+  for (std::int64_t const tile : {4, 8, 16, 32, 64, 128, 256})
+    add(fmt::format("pages-up-to-{}", tile),
+        fmt::format("lengths of paged keys are rounded up to a multiple of {}, at most to the end of the page", tile),
+        reads_last_page_on(tile));
   add("left-ignored-in-pages", "the left edge of a window is ignored where keys are paged",
       in_pages(solves([](owned_problem const& p) { return p.draft().band.left >= 0; },
                       [](problem_draft& p) { p.band.left = -1; })));

@@ -150,6 +150,9 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("softcap-before-scale", "the softcap comes before the scale",
       solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
              [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
+  // (c·tanh(s·log₂e/c))·ln 2 is the softcap c·ln 2 of s.
+  add("softcap-in-base-2", "log₂ e is folded into the scale before the softcap, which so is ln 2 times as large",
+      solves(has_softcap, [](problem_draft& p) { p.softcap *= std::numbers::ln2; }));
   add("softcap-after-bias", "the bias is inside the softcap", capped_bias);
   // --- the bias ---
   add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
@@ -159,6 +162,15 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
+  for (double const least : finite_masks)
+    add(fmt::format("bias-from{:g}-hides", least), fmt::format("a bias of {:g} and below hides its key", least),
+        [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+          owned_problem const& p = call.problem;
+          if (!has_bias(p) || !is_small(p)) return {};
+          return with_sight(call, [&](auto b, auto h, auto i, auto j) {
+            return bias_of(p, b, h, i, j) > least && sees(p, b, h, i, j);
+          });
+        });
   add("bias-ignored", "the bias is ignored",
       solves(has_bias,
              [](problem_draft& p) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "audit/cause/hypotheses/changes.hpp"
+#include "audit/tensors/entry_forms.hpp"
 #include "reference/attention/visibility.hpp"
 
 namespace attest::audit {
@@ -67,6 +68,24 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
       sees_in_tiles(has_right, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
         std::int64_t const last = last_key(band_of_entry(p, b), first_of(i, tile.queries));
         return sees(p, b, h, i, j) && first_of(j, tile.keys) <= last;
+      }));
+  add(fmt::format("right-edge-in-last-tile-of-{}-by-{}", tile.queries, tile.keys),
+      fmt::format("of the tiles of {1} keys that {0} queries reach, the right edge hides keys in the last one alone",
+                  tile.queries, tile.keys),
+      sees_in_tiles(has_right, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+        problem::band of = band_of_entry(p, b);
+        std::int64_t const last = std::min(first_of(i, tile.queries) + tile.queries, queries_of(p, b)) - 1;
+        if (j < first_of(std::max<std::int64_t>(last_key(of, last), 0), tile.keys)) of.right = -1;
+        return sees_in_band(p, of, b, h, i, j);
+      }));
+  add(fmt::format("window-of-last-query-of-{}-by-{}", tile.queries, tile.keys),
+      fmt::format("tiles of {} queries begin with the tile of {} keys in which the window of their last query begins",
+                  tile.queries, tile.keys),
+      sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
+        problem::band const of = band_of_entry(p, b);
+        std::int64_t const last = std::min(first_of(i, tile.queries) + tile.queries, queries_of(p, b)) - 1;
+        std::int64_t const begin = reference::saturating_add(last + of.diagonal, -of.left);
+        return sees(p, b, h, i, j) && j >= first_of(std::max<std::int64_t>(begin, 0), tile.keys);
       }));
   // Few answers tell both apart: what is said of the first is true of the second, too.
   for (bool const whole : {true, false})

@@ -4,6 +4,17 @@
 
 #include "audit/zoo/operator/kernel.hpp"
 
+namespace attest::zoo {
+namespace {
+/// Has the call a tensor of queries and keys, which has no columns behind the last key?
+template <class F>
+bool has_pairs(operator_place<F> const& at) {
+  return at.p.mask().present || at.p.bias().present || at.p.bias_f32().present || at.p.block_mask().present ||
+         at.p.keep().present;
+}
+}  // namespace
+}  // namespace attest::zoo
+
 // --- lengths and packed rows ---
 
 ATTEST_OPERATOR(length_ignored, bug_class::entries, "SageAttention PR#372", "every entry has all keys of its slot") {
@@ -65,9 +76,7 @@ ATTEST_OPERATOR(last_entry_to_end, bug_class::entries, "no public report",
                 "the keys of the last packed entry go on to the end of the tensor") {
   static std::int64_t further(operator_place<F> const& at) {
     auto const& keys = at.p.entries().keys;
-    bool const by_pair = at.p.mask().present || at.p.bias().present || at.p.bias_f32().present ||
-                         at.p.block_mask().present || at.p.keep().present;
-    return keys.is_packed() && at.b + 1 == at.size().b && !by_pair ? keys.total - keys.offsets[at.b + 1] : 0;
+    return keys.is_packed() && at.b + 1 == at.size().b && !has_pairs(at) ? keys.total - keys.offsets[at.b + 1] : 0;
   }
   static std::int64_t keys(operator_place<F> const& at) { return at.p.keys(at.b) + further(at); }
   static std::int64_t diagonal(operator_place<F> const& at) {
@@ -144,6 +153,16 @@ ATTEST_OPERATOR(page_of_16, bug_class::pages, "flash-attention PR#2711", "pages 
     if (!at.paged() || at.pages().page <= 16) return honest_operator<F>::row(at, of, j);
     std::int64_t const first = j / at.pages().page * at.pages().page;
     return of.row(at.b, at.h / at.group(), first) + j % 16 * of.stride[2];
+  }
+};
+
+ATTEST_OPERATOR(pages_up_to_8, bug_class::pages, "no public report",
+                "the keys of a paged entry are read up to a multiple of 8, at most to the end of the page") {
+  static std::int64_t keys(operator_place<F> const& at) {
+    std::int64_t const m = at.p.keys(at.b);
+    if (!at.paged() || has_pairs(at)) return m;
+    auto const up_to = [&](std::int64_t tile) { return (m + tile - 1) / tile * tile; };
+    return std::min(up_to(8), up_to(at.pages().page));
   }
 };
 
