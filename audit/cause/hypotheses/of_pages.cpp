@@ -276,7 +276,7 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
   add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
         return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
       }));
-  for (std::int64_t const tile : {4, 8, 16, 32, 64, 128, 256})
+  for (std::int64_t const tile : {8, 16, 32, 64, 128, 256})
     add(fmt::format("pages-up-to-{}", tile),
         fmt::format("lengths of paged keys are rounded up to a multiple of {}, at most to the end of the page", tile),
         reads_last_page_on(tile));
