@@ -95,13 +95,13 @@ int list_contracts(list_arguments const& arguments) {
     if (!one) return usage_error(one.why().message());
     return print(arguments.json ? contract_text(one.value()) : as_text({{one.value().name, one.value().sentence}}));
   }
-  std::vector<line> lines;
-  auto files = nlohmann::ordered_json::array();
-  for (contract const& claim : all_contracts()) {
-    lines.push_back({claim.name, claim.sentence});
-    if (arguments.json) files.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
+  if (arguments.json) {
+    auto files = nlohmann::ordered_json::array();
+    for (contract const& claim : all_contracts()) files.push_back(nlohmann::ordered_json::parse(contract_text(claim)));
+    return print(files.dump(2) + '\n');
   }
-  if (arguments.json) return print(files.dump(2) + '\n');
+  std::vector<line> lines;
+  for (contract const& claim : all_contracts()) lines.push_back({claim.name, claim.sentence});
   std::vector<line> begun = lines;
   for (line& entry : begun) entry.sentence = beginning_of(entry.sentence, lines);
   return print(as_text(begun) + "\n`attest list contracts NAME` says all of one; with --json it is a contract file.\n");

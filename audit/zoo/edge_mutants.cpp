@@ -9,6 +9,8 @@ bool with_edges(place const& at, std::int64_t j, std::int64_t left, std::int64_t
 }
 /// The first key, or query, of the tile of 16.
 std::int64_t tile_of(std::int64_t j) { return j / 16 * 16; }
+/// The last query of the tile of 16.
+std::int64_t last_of_tile(place const& at) { return std::min(tile_of(at.i) + 16, at.queries()) - 1; }
 }  // namespace
 }  // namespace attest::zoo
 
@@ -73,8 +75,7 @@ ATTEST_MUTANT(left_edge_in_cut_tiles, bug_class::window_edge, "no public report"
 ATTEST_MUTANT(right_edge_in_last_tile, bug_class::causal_alignment, "no public report",
               "of the tiles of 16 keys that 16 queries reach, the right edge hides keys in the last one alone") {
   static bool in_band(place const& at, std::int64_t j) {
-    std::int64_t const last = std::min(tile_of(at.i) + 16, at.queries()) - 1;
-    std::int64_t const end = saturated_sum(saturated_sum(last, at.call.diagonal), at.call.right);
+    std::int64_t const end = saturated_sum(saturated_sum(last_of_tile(at), at.call.diagonal), at.call.right);
     bool const whole = at.call.right >= 0 && j < tile_of(std::max<std::int64_t>(end, 0));
     return with_edges(at, j, at.call.left, whole ? -1 : at.call.right);
   }
@@ -84,8 +85,7 @@ ATTEST_MUTANT(window_of_last_query, bug_class::window_edge, "no public report",
               "16 queries begin with the tile of 16 keys in which the window of the last of them begins") {
   static bool in_band(place const& at, std::int64_t j) {
     if (at.call.left < 0) return honest<F>::in_band(at, j);
-    std::int64_t const last = std::min(tile_of(at.i) + 16, at.queries()) - 1;
-    std::int64_t const begin = saturated_sum(saturated_sum(last, at.call.diagonal), -at.call.left);
+    std::int64_t const begin = saturated_sum(saturated_sum(last_of_tile(at), at.call.diagonal), -at.call.left);
     return honest<F>::in_band(at, j) && j >= tile_of(std::max<std::int64_t>(begin, 0));
   }
 };

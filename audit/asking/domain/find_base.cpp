@@ -139,8 +139,8 @@ bool domain_search::find_base() {
     }
     domain_answers const& met = ask_.answers();
     if (at == unusual_from) {
-      if (std::ranges::any_of(further_beside_needs, takes_one_beside_needs)) return true;
       if (met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
+      if (std::ranges::any_of(further_beside_needs, takes_one_beside_needs)) return true;
     }
     if (takes_one_of(ask_, bases[at], {}, base_)) return true;
   }

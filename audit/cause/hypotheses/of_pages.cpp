@@ -129,40 +129,6 @@ supposition in_pages(supposition how) {
   };
 }
 
-/// Behind the last key of a packed entry stands the first of the next, where both have keys. The band still follows the
-/// lengths of the entries.
-calls sees_next_entry(answered_call const& call, answered_call const*) {
-  if (!call.given || !call.given->draft().k_offsets || !is_small(call.problem)) return {};
-  owned_problem const& p = call.problem;
-  problem::sizes const& s = p.size();
-  auto const has_next = [&](std::int64_t b) { return b + 1 < s.b && keys_of(*call.given, b + 1) > 0; };
-  problem_draft draft = p.draft();
-  auto const lengthened = [&](owned_tensor const& from) {
-    owned_tensor to = owned_tensor::compact(from.type, {s.b, s.hk, s.m + 1, from.layout.shape[3]});
-    fill(to, [&](auto b, auto h, auto j, auto c) {
-      if (j == s.m) return has_next(b) ? load(from, offset_of(from, b + 1, h, 0, c)) : 0.0;
-      return load(from, offset_of(from, b, h, j, c));
-    });
-    return to;
-  };
-  draft.k = lengthened(p.draft().k), draft.v = lengthened(p.draft().v);
-  // It is seen where a key of the entry in this place would be.
-  auto const in_band = [&](std::int64_t b, std::int64_t i) {
-    return std::visit([&](auto const& of) { return reference::inside(of.band(b), i, of.keys(b)); },
-                      call.given->instance());
-  };
-  problem::sizes wide = s;
-  ++wide.m;
-  draft.k_lengths.reset(), draft.align = 0;
-  bool any = false;
-  show(draft, wide, [&](auto b, auto h, auto i, auto j) {
-    if (j < s.m) return sees(p, b, h, i, j);
-    any = any || has_next(b);
-    return has_next(b) && in_band(b, i);
-  });
-  return any ? with_problem(call, std::move(draft)) : calls();
-}
-
 /// The entries have more keys than their lengths say: counts[b] of entry b, where key j behind the last is read at row
 /// from(b, j) of the given pools, and is seen as the band says. Nothing beside a tensor of queries and keys.
 /// Requires  a call with packed or paged keys
@@ -215,6 +181,23 @@ supposition reads_last_page_on(std::int64_t tile) {
     if (!any) return {};
     return with_keys_behind(call, counts, [&](auto b, auto j) { return in.of(b, j); }, bands_of(call.problem));
   };
+}
+
+/// Behind the last key of a packed entry stands the first of the next, where that has keys. The band still follows the
+/// lengths of the entries.
+calls sees_next_entry(answered_call const& call, answered_call const*) {
+  if (!call.given || !call.given->draft().k_offsets || !is_small(call.problem)) return {};
+  owned_problem const& p = call.problem;
+  problem::entries const of = std::visit([](auto const& one) { return one.entries(); }, call.given->instance());
+  std::vector<std::int64_t> counts;
+  bool any = false;
+  for (std::int64_t b = 0; b < p.size().b; ++b) {
+    bool const has_next = b + 1 < p.size().b && keys_of(p, b + 1) > 0;
+    counts.push_back(keys_of(p, b) + has_next);
+    any |= has_next;
+  }
+  if (!any) return {};
+  return with_keys_behind(call, counts, [&](auto b, auto) { return pool_row{0, of.keys.offsets[b + 1]}; }, bands_of(p));
 }
 
 /// The last packed entry goes on to the end of the tensors, whatever the last offset is: further rows are keys of it,

@@ -23,6 +23,10 @@ struct tile_sizes {
   std::int64_t queries, keys;
 };
 std::int64_t first_of(std::int64_t i, std::int64_t tile) { return i / tile * tile; }
+/// The last query of entry b in the tile of query i.
+std::int64_t last_of(owned_problem const& p, std::int64_t b, std::int64_t i, std::int64_t tile) {
+  return std::min(first_of(i, tile) + tile, queries_of(p, b)) - 1;
+}
 
 /// Key j is visible to query i as `seen` says, in place of mask and band. Returns nothing if that changes nothing.
 using tile_sight =
@@ -74,7 +78,7 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
                   tile.queries, tile.keys),
       sees_in_tiles(has_right, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
         problem::band of = band_of_entry(p, b);
-        std::int64_t const last = std::min(first_of(i, tile.queries) + tile.queries, queries_of(p, b)) - 1;
+        std::int64_t const last = last_of(p, b, i, tile.queries);
         if (j < first_of(std::max<std::int64_t>(last_key(of, last), 0), tile.keys)) of.right = -1;
         return sees_in_band(p, of, b, h, i, j);
       }));
@@ -83,7 +87,7 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
                   tile.queries, tile.keys),
       sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
         problem::band const of = band_of_entry(p, b);
-        std::int64_t const last = std::min(first_of(i, tile.queries) + tile.queries, queries_of(p, b)) - 1;
+        std::int64_t const last = last_of(p, b, i, tile.queries);
         std::int64_t const begin = reference::saturating_add(last + of.diagonal, -of.left);
         return sees(p, b, h, i, j) && j >= first_of(std::max<std::int64_t>(begin, 0), tile.keys);
       }));

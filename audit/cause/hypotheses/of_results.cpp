@@ -164,9 +164,8 @@ supposition adds_unweighted(reference_point reference) {
       double const beside = reference(score, b, h, i, j, m);
       return bias_of(p, b, h, i, j) - (std::isfinite(beside) ? beside : 0.0);
     });
-    answered_call known = call;
-    known.outputs.weights.reset();  // formed from the final maximum, divided by another sum
-    return with_problem(with_lse_beside_maximum(known, score), std::move(draft));
+    // The weights are formed from the final maximum, and divided by another sum.
+    return with_problem(with_lse_beside_maximum(without_weights(call), score), std::move(draft));
   };
 }
 

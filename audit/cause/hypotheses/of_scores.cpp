@@ -124,8 +124,7 @@ supposition divides_by_row(std::function<std::int64_t(std::int64_t i, std::int64
     problem::sizes const& s = p.size();
     if (!is_small(p) || !call.outputs.o || s.n < 2) return {};
     score_table const score(p);
-    answered_call supposed = with_model(call);
-    supposed.outputs.weights.reset();
+    answered_call supposed = without_weights(with_model(call));
     auto const sum_of = [&](auto b, auto h, auto i) {
       return std::isfinite(score.largest(b, h, i)) ? score.sum_of_weights(b, h, i) : 1;
     };

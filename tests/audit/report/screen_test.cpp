@@ -79,6 +79,16 @@ TEST_CASE("a report of any kind fits one screen of 24 lines and 100 columns", "[
   }
 }
 
+TEST_CASE("a kernel that took no plain call is not said to take every size", "[unit]") {
+  report of = certified_report();
+  of.covered.calls = {.asked = 9, .answered = 5}, of.covered.plain = {.asked = 4, .answered = 4};
+  CHECK_THAT(as_screen(of, {}), Contains("\ntakes          every size that was asked\n"));
+  of.covered.plain.answered = 0;
+  CHECK_THAT(as_screen(of, {}), Contains("\ntakes          no plain call; --domain can say what every call needs"));
+  of.covered.plain = {};  // none was asked
+  CHECK_THAT(as_screen(of, {}), Contains("\ntakes          every size that was asked\n"));
+}
+
 TEST_CASE("a narrower terminal wraps the lines between words", "[unit]") {
   for (std::string const& line : lines_of(as_screen(refuted_report(), {.columns = 60})))
     CHECK(line.size() <= 60 + std::string("…").size());
