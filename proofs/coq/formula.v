@@ -131,7 +131,7 @@ Definition lost := whole N (4 * (n + splits m + divisions m + always_rescaled m)
 Definition longest := g (height_L m + R_max + s)%nat.
 Definition by_path := total (fun k => part_of k * g (height_L m + R k + s)%nat) (keys f).
 Definition gamma_L_of M_L := least longest (least by_path
-  (total (fun k => part_of k * g (R k + s)%nat) (keys f) + (one + longest) * (one + longest) * u m * M_L)) + lost.
+  (total (fun k => part_of k * g (R k + s)%nat) (keys f) + (one + longest) * (one + longest) * u m * M_L + two * whole N n * lost)) + lost.
 Definition k_O := (R_max + 1 + k_pre m + s_O)%nat.
 Definition gamma_h := match promote m with
   | O => gamma (height m + k_O)%nat pv
@@ -201,12 +201,12 @@ Definition column (y : list N) mid radius :=
   let A' := high + A sizes ((high + bottom) / two) ((high - bottom) / two) in
   let values := total (fun v => v) sizes in
   let nodes := least (whole N (height m) * A') (whole N (n - 1)%nat * ((A' + o + A_c) / two + (gamma_h + u_of_p) * A')) in
-  let nodes := if le N pv (u m) then least nodes (largest A' (most (fun v => v) sizes) * M_L) else nodes in
+  let before := match p_normalised m with 0 => beside | 1 => one | _ => largest one beside end in
+  let Omega := lost + omega_p m * third * before * values + when (Nat.ltb 0 (k_pre m)) (third * omega m * values) in
+  let nodes := if le N pv (u m) then least nodes (largest A' (most (fun v => v) sizes) * M_L + two * whole N n * Omega / u m) else nodes in
   let shared := total (fun p => part_of (fst p) * path (fst p) * snd p) (combine (keys f) sizes)
                 + (one + u_of_p) * (one + gamma_h) * (one + gamma_h) * pv * nodes in
   let Phi := match promote m with O => least (gamma_O * A') shared | _ => gamma_O * A' end in
-  let before := match p_normalised m with 0 => beside | 1 => one | _ => largest one beside end in
-  let Omega := lost + omega_p m * third * before * values + when (Nat.ltb 0 (k_pre m)) (third * omega m * values) in
   bound (with_chi A_c o) gamma_F ((one + chi) * Phi + Omega) o gamma_L (two * omega m).
 End Row.
 
