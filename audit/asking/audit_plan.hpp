@@ -34,7 +34,7 @@ struct audit_plan {
   bool draws = false;             ///< are draws asked after the fixed part?
   /// The functions that --only leaves, as far as the kernel has them.
   drawn_functions drawn{.attention = true, .backward = true};
-  double slow_call = 0;    ///< of a call of the search, if the fixed part takes twice as long as the audit has; else 0
+  double slow_call = 0;    ///< seconds of a call, if the fixed part takes longer than it may; else 0
   std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time
   std::string replayed{};  ///< the SHA-256 of the file of --replay; empty without one
   problem::element_type type = problem::element_type::f32;

@@ -57,8 +57,8 @@ void case_pool::close() {
 
 bool case_pool::may_begin(std::size_t at) const {
   if (closed_ || fault_ || enough()) return false;
-  bool const has_time = plan_.slow_call == 0 || at < plan_.least || options_.time_of_draws() < options_.draws_until();
-  if (at < plan_.fixed.size()) return has_time;
+  if (at < plan_.fixed.size())
+    return plan_.slow_call == 0 || at < plan_.least || options_.time_of_draws() < options_.fixed_part_until();
   auto const index = static_cast<std::int64_t>(at - plan_.fixed.size());
   if (!plan_.draws || draws_ended_) return false;
   if (options_.part && !options_.draws) return false;  // shards need not be equally fast

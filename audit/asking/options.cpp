@@ -9,10 +9,7 @@ namespace attest::audit {
 
 isolation_limits limits_of(audit_options const& options) {
   isolation_limits limits;
-  if (options.quick) {
-    limits.seconds = 2, limits.loading_seconds = 5;
-    limits.resting_seconds = 5, limits.waiting_seconds = 60;
-  }
+  if (options.quick) limits.loading_seconds = 5, limits.resting_seconds = 5, limits.waiting_seconds = 60;
   if (options.budget) limits.loading_seconds = std::min(limits.loading_seconds, *options.budget);
   limits.all_protections = options.require_isolation;
   limits.needs = options.needs;
@@ -40,11 +37,22 @@ std::chrono::steady_clock::time_point audit_options::time_of_draws() const {
   return budget || soak ? std::chrono::steady_clock::now() : own_time::now();
 }
 
+namespace {
+
+std::chrono::steady_clock::time_point later(std::chrono::steady_clock::time_point begun, double seconds) {
+  return begun +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace
+
 std::chrono::steady_clock::time_point audit_options::draws_until() const {
   // The rest of the time is for the draw under way, and for writing the report.
-  double const share = budget ? 0.85 : 0.9;
-  return begun + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                     std::chrono::duration<double>(share * seconds_of_draws()));
+  return later(begun, (budget ? 0.85 : 0.9) * seconds_of_draws());
+}
+
+std::chrono::steady_clock::time_point audit_options::fixed_part_until() const {
+  return later(begun, seconds_of_fixed_part());
 }
 
 }  // namespace attest::audit

@@ -69,7 +69,11 @@ struct audit_options {
   /// The time within which draws begin, if their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
-  /// The clock of draws_until(): own_time, unless the user said how long the audit may take.
+  /// The time within which cases of the fixed part begin, if the kernel is too slow for all of them. Every check has
+  /// one in any case.
+  double seconds_of_fixed_part() const { return 2 * seconds_of_draws(); }
+  std::chrono::steady_clock::time_point fixed_part_until() const;
+  /// The clock of both: own_time, unless the user said how long the audit may take.
   std::chrono::steady_clock::time_point time_of_draws() const;
   bool interrupted() const noexcept { return interruption{stop}.requested(); }
   judging_rules rules() const {

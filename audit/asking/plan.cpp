@@ -178,7 +178,8 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
   keep_shard(options.part, plan.value());
   audit_plan& ordered = plan.value();
   bool const clock_decides = ordered.draws && !options.draws && !options.part && !options.budget && !options.soak;
-  if (clock_decides && of.seconds_a_call * static_cast<double>(ordered.fixed.size()) > 2 * options.seconds_of_draws()) {
+  if (clock_decides &&
+      of.seconds_a_call * static_cast<double>(ordered.fixed.size()) > options.seconds_of_fixed_part()) {
     ordered.slow_call = of.seconds_a_call;
     ordered.least = spread_over_checks(std::span(ordered.fixed).first(ordered.shapes_from));
   }

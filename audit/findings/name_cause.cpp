@@ -198,6 +198,7 @@ void search(cause_question asked, bool recorded, clock::time_point until, report
   // Judging stops when time is over; a judgement that was stopped is not counted.
   if (asked.failing.empty()) return;
   [[maybe_unused]] bool const cut = interruptible(late, [&] { cause = find_cause(asked); });
+  if (!cause && late()) cause.emplace().failed = std::ssize(asked.failing);
   if (!cause) return;
   cause->recorded = recorded;
   cause->seconds = std::chrono::duration<double>(std::min(clock::now(), until) - begun).count();

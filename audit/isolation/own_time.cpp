@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "audit/isolation/process_tree.hpp"
@@ -15,7 +16,7 @@
 namespace attest::audit {
 namespace {
 
-constexpr double least_share = 0.25, enough_seconds = 0.5;
+constexpr double least_share = 0.125, enough_seconds = 0.5;
 
 using thread_times = std::unordered_map<int, thread_time>;
 
@@ -23,6 +24,25 @@ thread_times threads_of_all() {
   thread_times all = threads_of(::getpid());
   for (tree_process const& process : processes_below(::getpid())) all.merge(threads_of(process.id));
   return all;
+}
+
+/// Processor seconds of the processes below it, if they have ended.
+double seconds_of_ended() {
+  rusage of{};
+  if (::getrusage(RUSAGE_CHILDREN, &of) != 0) return 0;
+  auto const seconds = [](timeval const& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(of.ru_utime) + seconds(of.ru_stime);
+}
+
+/// Threads that are ready to run, for each processor of the machine; 1 where the system does not say.
+/// Source    proc(5), /proc/loadavg: the fourth field
+double runnable_threads() {
+  std::ifstream file("/proc/loadavg");
+  double average = 0, ready = 0;
+  if (!(file >> average >> average >> average >> ready)) return 1;
+  return ready / static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 /// The last sample, and what others took until then.
@@ -43,15 +63,20 @@ class sampler {
   }
 
  private:
-  /// Threads that began or ended since the last sample do not count.
+  /// Threads that began since the last sample do not count.
   void sample(clock::time_point by_clock) {
     thread_times next = threads_of_all();
     group_time time{.passed = std::chrono::duration<double>(by_clock - sampled_).count()};
-    for (auto const& [thread, seen] : next)
-      if (auto const before = threads_.find(thread); before != threads_.end()) {
-        time.running += std::max(0.0, seen.running - before->second.running);
-        time.queued += std::max(0.0, seen.queued - before->second.queued);
+    double ended = seconds_of_ended() - ended_;
+    ended_ += ended;
+    for (auto const& [thread, before] : threads_)
+      if (auto const seen = next.find(thread); seen != next.end()) {
+        time.running += std::max(0.0, seen->second.running - before.running);
+        time.queued += std::max(0.0, seen->second.queued - before.queued);
+      } else {
+        ended -= before.running;  // in an earlier sample
       }
+    time = with_ended(time, std::max(0.0, ended), runnable_threads());
     share_ = std::max(least_share, share_of_processors(time, processors_));
     taken_ += std::chrono::duration<double>(time.passed * (1 - share_));
     sampled_ = by_clock, threads_ = std::move(next);
@@ -60,6 +85,7 @@ class sampler {
   std::mutex mutex_;
   double const processors_ = usable_processors();
   thread_times threads_ = threads_of_all();
+  double ended_ = seconds_of_ended();
   clock::time_point sampled_ = clock::now();
   std::chrono::duration<double> taken_{0};
   double share_ = 1;
@@ -71,6 +97,11 @@ sampler& of_this_process() {
 }
 
 }  // namespace
+
+group_time with_ended(group_time time, double processor_seconds, double runnable) noexcept {
+  time.running += processor_seconds, time.queued += processor_seconds * std::max(0.0, runnable - 1);
+  return time;
+}
 
 double share_of_processors(group_time const& time, double processors) noexcept {
   double const usable = std::min(time.running + time.queued, processors * time.passed);

@@ -13,6 +13,10 @@ struct group_time {
   double passed = 0;   ///< by the clock
 };
 
+/// The time, and the time of processes that ended meanwhile. Linux does not say how long they waited: as long as any
+/// thread does if `runnable` threads are ready to run for each processor of the machine.
+group_time with_ended(group_time time, double processor_seconds, double runnable) noexcept;
+
 /// The share of the processors that it could use which the group had: in (0, 1]. It could use as many as it has threads
 /// ready to run, and at most `processors`. 1 if its threads were idle.
 double share_of_processors(group_time const& time, double processors) noexcept;
@@ -22,7 +26,7 @@ double share_of_processors(group_time const& time, double processors) noexcept;
 double usable_processors();
 
 /// The time of this process and of all below it: the clock times the share of the processors that they had. It is the
-/// clock where the system does not count waiting threads, and it is never slower than a quarter of the clock.
+/// clock where the system does not count waiting threads, and it is never slower than an eighth of the clock.
 class own_time {
  public:
   using clock = std::chrono::steady_clock;

@@ -84,6 +84,10 @@ std::string left_open(named_cause const& cause) {
 }  // namespace
 
 std::string sentence_of(named_cause const& cause) {
+  if (cause.of == 0) return "not searched for: the time ended before a failing input was asked again";
+  if (auto const fitting = std::ranges::count(cause.partly, cause.of, &named_mistake::explains); fitting > 0)
+    return fmt::format("{} fit{} {}, which no further answer confirms", tried_inputs(cause), cause.of == 1 ? "s" : "",
+                       fitting == 1 ? "a known mistake" : "known mistakes");
   if (cause.mistakes.empty()) return fmt::format("no known mistake explains {}{}", all_of(cause), tried_inputs(cause));
   if (cause.is_ambiguous()) return words_of_fitting(cause);
   std::size_t const count = cause.mistakes.size();
@@ -119,7 +123,8 @@ std::vector<std::string> lines_of(named_cause const& cause) {
   if (!cause.condition.empty()) lines.insert(cause.mistakes.empty() ? lines.begin() : lines.end(), cause.condition);
   for (named_mistake const& mistake : cause.partly)
     lines.push_back(fmt::format("in {} of them the answers are also those of a kernel with this mistake: {}{}",
-                                grouped(mistake.explains), mistake.sentence, contradiction_of(mistake)));
+                                mistake.explains == cause.of ? "all" : grouped(mistake.explains), mistake.sentence,
+                                contradiction_of(mistake)));
   if (auto words = accepting_words(cause); !words.empty()) lines.push_back(std::move(words));
   if ((cause.mistakes.empty() && cause.partly.empty()) || cause.unexplained.empty()) return lines;
   std::vector<std::string> shown(

@@ -11,7 +11,8 @@
 namespace attest::audit {
 
 /// "one mistake explains 49 of 49 failing inputs: the band is aligned top-left". A mistake is not called the cause if
-/// it explains fewer than half of the inputs, or if several mistakes fit the only input.
+/// it explains fewer than half of the inputs, if several mistakes fit the only input, or if no further answer confirms
+/// it.
 std::string sentence_of(named_cause const& cause);
 /// What --accept takes, if one convention explains all failing inputs. Empty for any other cause.
 std::vector<std::string> accepted_by(named_cause const& cause);

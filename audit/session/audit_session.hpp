@@ -69,6 +69,7 @@ class audit_session {
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
   std::string words_of_slowness() const;
+  std::int64_t seconds_of_all(std::size_t done) const;
   bool has_enough() const {
     return options_.enough_failing > 0 && std::ssize(report_.failing) >= options_.enough_failing;
   }

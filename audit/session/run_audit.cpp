@@ -103,8 +103,7 @@ std::optional<problem::error> audit_session::run() {
             counted(refused_by_size_, "input", "inputs"), refused_by_size_ == 1 ? "its" : "their", refused_sizes_),
         kind_refused);
   std::string because;  // empty: calls that were not answered
-  if (!stopped.value().empty())
-    incomplete_ = true, because = "the audit stopped early, before the end of its fixed part: " + stopped.value();
+  if (!stopped.value().empty()) incomplete_ = true, because = stopped.value();
   collect_.finish(!incomplete_, because);
   if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
     name_cause(options_, plan_, pool_.limits(), cause_end(), report_);

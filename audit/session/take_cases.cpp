@@ -1,5 +1,6 @@
 // The cases of an audit, taken one after another into its report, and why it ends before the last.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -7,6 +8,7 @@
 #include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/backward_forms.hpp"
 #include "audit/condition/form.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/session/audit_session.hpp"
 #include "audit/session/take_result.hpp"
 #include "audit/support/words.hpp"
@@ -104,8 +106,8 @@ std::string audit_session::why_stopped() const {
 /// Why the fixed part of a slow kernel ends with the time; empty if the kernel is not slow.
 std::string audit_session::words_of_slowness() const {
   if (plan_.slow_call == 0) return "";
-  return fmt::format("a call takes {:.2g} s on average, and the audit {:g} s{}", plan_.slow_call,
-                     options_.seconds_of_draws(), options_.quick ? " (--quick)" : "");
+  return fmt::format("a call takes {:.2g} s on average, and the fixed part {:g} s at most{}", plan_.slow_call,
+                     options_.seconds_of_fixed_part(), options_.quick ? " (--quick)" : "");
 }
 
 /// The number of all cases, for the progress; more than `done`. If the clock ends the draws, by the speed so far.
@@ -123,8 +125,8 @@ std::int64_t audit_session::expected_cases(std::int64_t done) const {
   return all;
 }
 
-/// Takes the cases of the fixed part, then the draws. Returns why it ended before the last case of the fixed part, or
-/// nothing.
+/// Takes the cases of the fixed part, then the draws. Returns nothing if all of the fixed part was asked, or enough of
+/// a slow kernel's; else why not.
 problem::result<std::string> audit_session::take_all() {
   std::string stopped;
   std::size_t const fixed = plan_.fixed.size();
@@ -167,14 +169,25 @@ problem::result<std::string> audit_session::take_all() {
   }
   if (stopped.empty()) stopped = why_stopped();
   report_.not_asked.insert(report_.not_asked.begin(), {fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
-  // Of a slow kernel, some cases of every check are enough: the report says how many were not asked.
-  bool const only_slow = plan_.slow_call > 0 && done >= plan_.least && stopped == words_of_slowness();
-  if (only_slow)
-    report_.observations.emplace_back(
-        fmt::format("only {} of {} inputs were asked: {}; --budget SECONDS asks more", done, fixed, stopped),
-        kind_slow);
-  else report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
-  return only_slow ? std::string() : stopped;
+  if (plan_.slow_call == 0 || done < plan_.least || stopped != words_of_slowness()) {
+    report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
+    return "the audit stopped early, before the end of its fixed part: " + stopped;
+  }
+  // Of a slow kernel half of the fixed part is enough, if every check has cases.
+  std::string few =
+      fmt::format("only {} of {} inputs were asked: {}; --budget {} asks all", grouped(static_cast<std::int64_t>(done)),
+                  grouped(static_cast<std::int64_t>(fixed)), stopped, seconds_of_all(done));
+  bool const enough = 2 * done >= fixed;
+  report_.observations.emplace_back(few, kind_slow);
+  return enough ? std::string() : few;
+}
+
+/// Seconds in which a slow kernel would be asked the fixed part whole, by the speed so far.
+std::int64_t audit_session::seconds_of_all(std::size_t done) const {
+  std::chrono::duration<double> const spent = options_.time_of_draws() - options_.begun;
+  constexpr double spare = 1.5, ten = 10;  // a budget pays for the search and the report, too
+  double const all = spare * spent.count() * static_cast<double>(plan_.fixed.size()) / static_cast<double>(done);
+  return static_cast<std::int64_t>(ten * std::ceil(all / ten));
 }
 
 /// Says which draws were asked for and not made.

@@ -10,9 +10,12 @@ import kernels
 import pytest
 
 
-def napping(q: Any, k: Any, v: Any, *, scale: float | None = None, is_causal: bool = False) -> Any:
-    time.sleep(0.1)
-    return kernels.right(q, k, v, scale=scale, right=0 if is_causal else -1)
+def napping(seconds: float) -> Any:
+    def attention(q: Any, k: Any, v: Any, *, scale: float | None = None, is_causal: bool = False) -> Any:
+        time.sleep(seconds)
+        return kernels.right(q, k, v, scale=scale, right=0 if is_causal else -1)
+
+    return attention
 
 
 def left_out(report: attest.Report) -> list[str]:
@@ -20,22 +23,22 @@ def left_out(report: attest.Report) -> list[str]:
 
 
 @pytest.mark.dear
-def test_a_slow_kernel_is_asked_some_cases_of_every_check() -> None:
-    begun = time.monotonic()
-    report = attest.audit(napping, quick=True, seed=1, findings="")
-    seconds = time.monotonic() - begun
-    assert report.verdict == "certified", report
+@pytest.mark.parametrize("seconds", [0.1, 0.02])
+def test_a_slow_kernel_is_certified_if_half_of_the_fixed_part_was_asked(seconds: float) -> None:
+    report = attest.audit(napping(seconds), quick=True, seed=1, findings="")
     (said,) = left_out(report)
-    found = re.search(r"only (\d+) of (\d+) inputs were asked", said)
+    found = re.search(r"only ([\d,]+) of ([\d,]+) inputs were asked: .*; --budget (\d+) asks all", said)
     assert found, said
-    asked, planned = map(int, found.groups())
-    assert asked * 5 < planned and min(row["cases"] for row in report.checks) >= 1
+    asked, planned, budget = (int(number.replace(",", "")) for number in found.groups())
+    assert report.verdict == ("certified" if 2 * asked >= planned else "undecided"), report
+    assert seconds < 0.1 or report.verdict == "undecided", said  # 1,600 calls take more than 20 s
+    assert budget > seconds * planned
+    assert min(row["cases"] for row in report.checks) >= 1
     assert len(report.checks) >= 40, report.checks
-    assert seconds < 0.1 * planned, f"{seconds} s"  # as all of it takes, with one call a case
     assert said in " ".join(str(report).split())
 
 
 @pytest.mark.dear
 def test_named_cases_are_asked_however_long_they_take() -> None:
-    report = attest.audit(napping, quick=True, seed=1, findings="", only="scale")
+    report = attest.audit(napping(0.1), quick=True, seed=1, findings="", only="scale")
     assert report.verdict == "certified" and not left_out(report), report

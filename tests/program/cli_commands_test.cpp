@@ -56,13 +56,14 @@ TEST_CASE("a quick audit ends soon, even with a kernel that hangs", "[nightly]")
     outcome const ran = attest("audit --quick --json -" + (which.empty() ? " --draws 20" : kernel(which)));
     INFO(which << ": " << ran.processor_seconds << " s\n" << ran.out);
     CHECK(ran.status == (which.empty() ? 0 : 1));
-    CHECK(ran.processor_seconds < 10);
+    CHECK(ran.processor_seconds < (which == "spins" ? 40 : 10));
     if (which.empty()) continue;
-    // Each hang takes its two or five seconds; a second one, or a finding and seven seconds, is enough.
+    // Each hang takes ten seconds of a processor, or rests for five; a second one, or a finding and seven seconds, is
+    // enough.
     std::string const observed = json::parse(ran.out)["observations"].dump();
     bool const enough = has(observed, "enough was found");
     CHECK((enough || has(observed, "the kernel hung twice")));
-    CHECK((enough || has(ran.out, which == "spins" ? "did not return within 2 s of processor time"
+    CHECK((enough || has(ran.out, which == "spins" ? "did not return within 10 s of processor time"
                                                    : "did not return, and used no processor for 5 s")));
   }
 }

@@ -58,13 +58,14 @@ bool domain_questions::refuses(domain_call const& call) {
 bool domain_questions::asked(domain_call const& call) {
   audit_case made = case_of(call, claim_.type, seed_);
   ++answers_.asked;
+  auto const begun = own_time::now();
   auto const ran = answer_to(made);
   if (!ran) {
     ended_ = true;
     return false;
   }
   call_report const& did = ran.value().report;
-  answers_.seconds += ran.value().seconds, last_seconds_ = own_time::share() * ran.value().seconds;
+  last_seconds_ = own_time::share() * ran.value().seconds;
   if (may_be_refusal(did)) {
     if (did.outcome != call_outcome::failed) ++own_ends_;
     answers_.failed.push_back({call, did.outcome, did.sentence});
@@ -74,6 +75,7 @@ bool domain_questions::asked(domain_call const& call) {
     case call_outcome::succeeded:
       ++answers_.answered;
       if (!is_right(made, ran.value())) answers_.wrong.push_back(call);
+      answers_.seconds += std::chrono::duration<double>(own_time::now() - begun).count();
       return true;
     case call_outcome::unsupported:
       if (!did.broken.empty()) answers_.wrong.push_back(call);

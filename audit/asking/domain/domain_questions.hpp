@@ -25,7 +25,7 @@ struct untaken_call {
 /// What the calls showed beside the domain.
 struct domain_answers {
   std::int64_t asked = 0, answered = 0;
-  double seconds = 0;                  ///< in the kernel
+  double seconds = 0;                  ///< of own_time: the answered calls and the judgement of their answers
   std::vector<domain_call> wrong{};    ///< answered wrongly, or with a broken promise
   std::vector<untaken_call> failed{};  ///< with status FAILED or the kernel's own end, which may be refusals
   std::vector<untaken_call> erred{};   ///< with status FAILED, which is none

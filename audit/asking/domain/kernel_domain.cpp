@@ -90,7 +90,6 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   interruption const when = search_end(options);
   auto kernel = open_kernel(options.kernel, options.channel, when, limits_of(options));
   if (!kernel) return kernel.why();
-  auto const begun = own_time::now();
   function_asked of_whom = asks_gradients_alone(options) ? function_asked::backward : function_asked::attention;
   std::optional<std::string> other_type;
   auto const answers_another_type = [&] {
@@ -109,10 +108,11 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
                                     ? found
                                     : find_backward_domain(kernel.value(), *options.claim, options.seed, when,
                                                            most_seconds(options) / 2, found.domain);
-  std::chrono::duration<double> const spent = own_time::now() - begun;
   kernel_domain of{found.domain, backward.domain, domain_origin::found, has_attention};
-  std::int64_t const asked = found.answers.asked + (of_whom == function_asked::backward ? 0 : backward.answers.asked);
-  of.seconds_a_call = spent.count() / static_cast<double>(std::max<std::int64_t>(1, asked));
+  double seconds = found.answers.seconds;
+  std::int64_t answered = found.answers.answered;
+  if (of_whom == function_asked::attention) seconds += backward.answers.seconds, answered += backward.answers.answered;
+  of.seconds_a_call = answered == 0 ? 0 : seconds / static_cast<double>(answered);
   of.cut_short = found.answers.cut_short;
   // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();

@@ -23,7 +23,7 @@ struct kernel_domain {
   /// The calls of the check "domain". Of the search the smallest that were answered wrongly, or that ended the process
   /// of the kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};
-  double seconds_a_call = 0;        ///< of the search, by own_time, with the judgement of its answer; 0: none was asked
+  double seconds_a_call = 0;  ///< that it answers, by own_time, with the judgement of the answer; 0: it answered none
   std::vector<std::string> says{};  ///< sentences for the report
   bool refused_all = false;         ///< every call of the search was refused, and none ended otherwise
   std::string other_type{};  ///< then: the element type of a plain call that it answers, "bf16"; empty if there is none

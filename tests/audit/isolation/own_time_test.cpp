@@ -4,8 +4,10 @@
 #include "tests/support/catch.hpp"
 
 namespace attest::tests::own_time_test {
+using attest::audit::group_time;
 using attest::audit::own_time;
 using attest::audit::share_of_processors;
+using attest::audit::with_ended;
 
 TEST_CASE("a group has the share of the processors that it could use and had", "[unit]") {
   CHECK(share_of_processors({.running = 1, .queued = 0, .passed = 1}, 2) == 1);
@@ -16,6 +18,14 @@ TEST_CASE("a group has the share of the processors that it could use and had", "
   // A kernel that waits for its device leaves the processors idle.
   CHECK(share_of_processors({.running = 0.001, .queued = 0.001, .passed = 1}, 2) == 1);
   CHECK(share_of_processors({.running = 0, .queued = 0, .passed = 0}, 2) == 1);
+}
+
+TEST_CASE("processes that ended waited as long as others do", "[unit]") {
+  // A kernel that ends its process with each refusal: the judge waits for it. Nine threads want two processors.
+  group_time const judge{.running = 0.01, .queued = 0, .passed = 0.5};
+  CHECK(share_of_processors(with_ended(judge, 0.1, 4.5), 2) < 0.25);
+  CHECK(share_of_processors(with_ended(judge, 0.4, 0.5), 2) == 1);
+  CHECK(share_of_processors(with_ended(judge, 0, 4.5), 2) == 1);
 }
 
 TEST_CASE("the own time is never ahead of the clock and never goes back", "[unit]") {

@@ -56,6 +56,22 @@ TEST_CASE("mistakes that explain some of the inputs are listed below, never said
   CHECK(lines[3].starts_with("not explained: masks/one"));
 }
 
+TEST_CASE("mistakes that fit every input and that nothing else confirms are not said to be the cause", "[unit]") {
+  named_cause fits = cause({}, 4, 4, 4);
+  fits.partly = {mistake("A", 4, 8, 3)};
+  CHECK(lines_of(fits) ==
+        std::vector<std::string>{"the 4 failing inputs fit a known mistake, which no further answer confirms",
+                                 "in all of them the answers are also those of a kernel with this mistake: A (3 other "
+                                 "inputs, whose answers it would change, are right)"});
+  fits.partly.push_back(mistake("B", 4));
+  CHECK(sentence_of(fits) == "the 4 failing inputs fit known mistakes, which no further answer confirms");
+}
+
+TEST_CASE("a cause that there was no time to search for is said to be unknown", "[unit]") {
+  CHECK(lines_of(cause({}, 0, 0, 17)) ==
+        std::vector<std::string>{"not searched for: the time ended before a failing input was asked again"});
+}
+
 TEST_CASE("a mistake that other inputs contradict is not said to be the cause, and recorded answers have none",
           "[unit]") {
   CHECK(sentence_of(cause({mistake("the bias is ignored", 20, 8, 8)}, 20, 20, 20)) ==
