@@ -275,7 +275,7 @@ def test_an_isolated_callable_is_certified() -> None:
 
 
 @pytest.mark.parametrize(("kernel", "of"), [(kernels.aborts, "crash"),
-                                            pytest.param(kernels.hangs, "hang", marks=pytest.mark.dear),
+                                            pytest.param(kernels.hangs, "hang", marks=pytest.mark.nightly),
                                             (kernels.raises_on_long, "crash")])
 def test_what_would_end_this_process_is_a_finding_where_it_is_isolated(kernel: Any, of: str) -> None:
     report = attest.audit(kernel, isolate=True, only=["worked-examples", "accuracy"], fail_fast=True, **SMALL)

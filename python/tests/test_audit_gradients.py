@@ -84,7 +84,7 @@ def test_a_planted_mistake_is_refuted_and_named(backward: Any, output: str, says
 @pytest.mark.parametrize(("backward", "says"), [
     (gradient_kernels.returns_dq_alone, "returned a ndarray, expected (dq, dk, dv)"),
     (gradient_kernels.changes_do, "changes its input do"),
-    pytest.param(gradient_kernels.one_buffer, "changes the answer dq of an earlier call", marks=pytest.mark.dear),
+    pytest.param(gradient_kernels.one_buffer, "changes the answer dq of an earlier call", marks=pytest.mark.nightly),
     (lambda q, k, v, do, o, lse: (q[..., 1:], k, v), "returned dq of shape"),
     (lambda q, k, v, do, o, lse: (q, k.astype(np.float64), v), "returned dk of type F64, expected F32")])
 def test_what_is_no_answer_is_a_finding(backward: Any, says: str) -> None:
@@ -95,7 +95,7 @@ def test_what_is_no_answer_is_a_finding(backward: Any, says: str) -> None:
     assert any(says in one["sentence"] for one in report.findings), report
 
 
-@pytest.mark.dear
+@pytest.mark.nightly
 def test_not_implemented_refutes_nothing() -> None:
     def refuses_all(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any) -> Any:
         raise NotImplementedError("not today")
@@ -104,7 +104,7 @@ def test_not_implemented_refutes_nothing() -> None:
     assert report.verdict == "undecided" and not report.findings
 
 
-@pytest.mark.dear
+@pytest.mark.nightly
 @pytest.mark.parametrize("outside", ["refuses", "asserts"])
 def test_one_of_few_shapes_is_asked_in_its_domain(outside: str) -> None:
     def of_tiles(q: Any, k: Any, v: Any, do: Any, o: Any, lse: Any, *, causal: bool = False,

@@ -216,7 +216,7 @@ def test_a_kernel_that_cannot_be_loaded_is_undecided_with_the_programs_reason(cl
 @pytest.mark.parametrize(("function", "verdict", "says"), [
     pytest.param("narrow_and_wrong", "refuted", "faults in", marks=pytest.mark.dear),
     ("narrow", "certified", "CERTIFIED on its domain ("),
-    pytest.param("hangs_again", "refuted", "faults in", marks=pytest.mark.dear)])
+    pytest.param("hangs_again", "refuted", "faults in", marks=pytest.mark.nightly)])
 def test_a_report_of_a_kernel_that_takes_little_or_hangs_is_a_result(cluster: Any, tmp_path: Path, function: str,
                                                                                   verdict: str, says: str) -> None:
     spec = f"kernels:{function}"

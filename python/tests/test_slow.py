@@ -22,7 +22,7 @@ def left_out(report: attest.Report) -> list[str]:
     return [str(one) for one in report.json["observations"] if "a call takes" in str(one)]
 
 
-@pytest.mark.dear
+@pytest.mark.nightly
 @pytest.mark.parametrize("seconds", [0.1, 0.02])
 def test_a_slow_kernel_is_certified_if_half_of_the_fixed_part_was_asked(seconds: float) -> None:
     report = attest.audit(napping(seconds), quick=True, seed=1, findings="")
