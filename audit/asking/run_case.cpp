@@ -117,8 +117,7 @@ problem::result<case_result> run_case(audit_case const& asked, kernel_session& k
   for (violation& v : found.judged.violations)
     if (auto const memory = kernel_case.memory_of(v.call).text(); !memory.empty())
       v.sentence += "; in this call, " + memory;
-  for (violation& v : found.judged.violations)
-    if (!v.bug_class) v.bug_class = v.output == "lse" ? bug_class::lse : about ? about->bug_class : bug_class::accuracy;
+  suspect(found.judged.violations, about ? about->bug_class : bug_class::accuracy);
   return found;
 }
 

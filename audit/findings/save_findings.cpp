@@ -83,7 +83,7 @@ class finding_saver {
     case_outputs outputs;
     case_result again = run_again(failing, &outputs);
     for (violation& wrong : again.judged.violations)
-      if (wrong.output == what.output && wrong.bug_class == what.bug_class && wrong.call == what.call) {
+      if (wrong.output == what.output && is_of_class(wrong, what) && wrong.call == what.call) {
         what = std::move(wrong);
         return outputs;
       }

@@ -58,9 +58,8 @@ bool takes_all(call_domain const& domain, audit_case const& asked) {
 
 class shrinker {
  public:
-  shrinker(audit_case start, std::optional<bug_class> kind, case_runner const& run, clock::time_point until,
-           call_domain const& domain)
-      : best_(std::move(start)), class_(kind), run_(run), until_(until), domain_(domain) {
+  shrinker(audit_case start, violation kind, case_runner const& run, clock::time_point until, call_domain const& domain)
+      : best_(std::move(start)), kind_(std::move(kind)), run_(run), until_(until), domain_(domain) {
     if (!takes_all(domain_, best_)) domain_ = {};
   }
 
@@ -89,7 +88,8 @@ class shrinker {
 
   std::optional<violation> failure(audit_case const& candidate) const {
     case_result const result = run_(candidate);
-    auto const at = std::ranges::find(result.judged.violations, class_, &violation::bug_class);
+    auto const at = std::ranges::find_if(result.judged.violations,
+                                         [&](violation const& wrong) { return is_of_class(wrong, kind_); });
     if (at == result.judged.violations.end()) return std::nullopt;
     return *at;
   }
@@ -260,7 +260,7 @@ class shrinker {
 
   audit_case best_;
   violation what_;
-  std::optional<bug_class> class_;
+  violation kind_;
   case_runner const& run_;
   clock::time_point until_;
   call_domain domain_;
@@ -271,7 +271,7 @@ class shrinker {
 std::optional<shrunk_case> shrink(audit_case const& failing, violation const& wrong, case_runner const& run,
                                   clock::time_point until, call_domain const& domain) {
   if (failing.problem.rank() != 4) return std::nullopt;
-  shrinker work(only_needed(failing, wrong), wrong.bug_class, run, until, domain);
+  shrinker work(only_needed(failing, wrong), wrong, run, until, domain);
   if (!work.fails()) return std::nullopt;
   work.run();
   return std::move(work).take();

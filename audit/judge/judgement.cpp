@@ -1,6 +1,7 @@
 #include "audit/judge/judgement.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -21,7 +22,32 @@ bool has_worse_of_its_kind(std::vector<violation> const& ordered, std::size_t at
   return std::any_of(ordered.begin(), end, [&](violation const& other) { return is_alike(other, ordered[at]); });
 }
 
+bool is_finite_for_finite(violation const& wrong) {
+  return problem::output_named(wrong.output) && std::isfinite(wrong.got) && std::isfinite(wrong.truth_lower) &&
+         std::isfinite(wrong.truth_upper);
+}
+
+/// Is it about a step that a finite number does not show?
+bool is_unseen_step(bug_class which) {
+  using enum bug_class;
+  constexpr std::array steps{crash, nan_swallowed, cheap_exp, low_precision, fast_math, nondeterminism};
+  return std::ranges::find(steps, which) != steps.end();
+}
+
 }  // namespace
+
+void suspect(std::vector<violation>& wrong, bug_class by_check) {
+  bool const wrong_o = std::ranges::find(wrong, "o", &violation::output) != wrong.end();
+  for (violation& v : wrong) {
+    if (v.bug_class) continue;
+    if (v.output == "lse" && !wrong_o) {
+      v.bug_class = bug_class::lse;
+      continue;
+    }
+    v.bug_class = is_unseen_step(by_check) && is_finite_for_finite(v) ? bug_class::accuracy : by_check;
+    v.suspected = true;
+  }
+}
 
 bool judgement::keeps(violation const& found) const {
   auto const at = std::ranges::upper_bound(violations, found, worse);

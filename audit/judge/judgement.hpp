@@ -26,7 +26,18 @@ struct violation {
   std::int32_t callers =
       0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
   std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
+  bool suspected = false;                 ///< the class is what the check suspects; nothing was seen that says it
 };
+
+/// Gives each violation of a case without a class `by_check`, the class of the check, as a suspicion. A finite
+/// number in the place of another shows no crash, no lost NaN, and nothing of how exp or a sum was formed: its class is
+/// accuracy. The class of an LSE is lse unless O is wrong too.
+void suspect(std::vector<violation>& wrong, bug_class by_check);
+
+/// Have both the same class, or a suspected one? The cause may have replaced that.
+inline bool is_of_class(violation const& a, violation const& b) noexcept {
+  return a.suspected == b.suspected && (a.suspected || a.bug_class == b.bug_class);
+}
 
 /// Why an element is not judged.
 enum class not_judged_because : std::uint8_t {

@@ -1,7 +1,6 @@
 #include "audit/report/builder.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -30,20 +29,9 @@ std::string without_sharp_element(judgement const& sum) {
   return "";
 }
 
-/// The class of a violation; `default_class` if the violation has none. What a check suspects is no evidence: a finite
-/// number in the place of another is no crash, no foreign memory and no lost NaN.
-bug_class class_of(violation const& wrong, bug_class default_class) {
-  bool const finite = problem::output_named(wrong.output) && std::isfinite(wrong.got) &&
-                      std::isfinite(wrong.truth_lower) && std::isfinite(wrong.truth_upper);
-  bool const another = default_class == bug_class::crash || default_class == bug_class::memory ||
-                       default_class == bug_class::nan_swallowed;
-  if (finite && another) default_class = bug_class::accuracy;
-  return wrong.bug_class ? *wrong.bug_class : wrong.output == "lse" ? bug_class::lse : default_class;
-}
-
-std::vector<std::string> classes_of(judgement const& judged, bug_class default_class) {
+std::vector<std::string> classes_of(judgement const& judged) {
   std::set<std::string> classes;
-  for (violation const& wrong : judged.violations) classes.emplace(token_of(class_of(wrong, default_class)));
+  for (violation const& wrong : judged.violations) classes.emplace(token_of(*wrong.bug_class));
   return {classes.begin(), classes.end()};
 }
 
@@ -88,19 +76,19 @@ void report_builder::add_finding(finding&& found) {
 
 void report_builder::add_judgement(check_result& row, std::string const& case_name, bug_class default_class,
                                    problem::sizes const& sizes, judgement&& judged, std::string const& reproducer) {
+  suspect(judged.violations, default_class);
   ++row.cases;
   ++report_.cases;
   if (judged.undecided > 0) ++row.undecided;
   if (judged.failed > 0) {
     ++row.failed;
     if (report_.failing.size() < report::kept_failing)
-      report_.failing.push_back({row.name, case_name, number_, classes_of(judged, default_class)});
+      report_.failing.push_back({row.name, case_name, number_, classes_of(judged)});
   }
   bool const waived = is_waived(waived_, row.name, case_name);
   std::set<std::pair<std::string, bug_class>>
       seen;  // violations are ordered: the first of an output and class is the worst
   for (violation& wrong : judged.violations) {
-    wrong.bug_class = class_of(wrong, default_class);
     if (!seen.emplace(wrong.output, *wrong.bug_class).second) continue;
     add_finding({std::move(wrong), row.name, case_name, sizes, reproducer, waived, number_, {}});
   }

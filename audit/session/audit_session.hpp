@@ -62,6 +62,7 @@ class audit_session {
   void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
+  void name_classes();
   void name_conditions();
   /// Takes away the condition of a finding whose smaller call, which is printed, it does not hold for.
   void check_condition(finding& found, audit_case const& smaller);

@@ -107,6 +107,7 @@ std::optional<problem::error> audit_session::run() {
   collect_.finish(!incomplete_, because);
   if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
     name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
+    name_classes();
     if (options_.conditions) name_conditions();
   }
   if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {

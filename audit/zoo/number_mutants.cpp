@@ -206,6 +206,16 @@ ATTEST_MUTANT(denominator_plus_epsilon, bug_class::weak_test, "onnx attention ca
   static F denominator(F l) { return l + F(1e-6); }
 };
 
+ATTEST_MUTANT(scale_of_padded_width, bug_class::accuracy, "no public report",
+              "the default scale is 1/√d of d rounded up to a multiple of 32") {
+  static F score(place const& at, F product, std::int64_t j) {
+    auto const padded = static_cast<F>((at.depth() + 31) / 32 * 32);
+    F const scale = at.explicit_scale() ? honest<F>::scale(at) : F(1) / std::sqrt(padded);
+    F const s = honest<F>::softcap(at, product * scale);
+    return at.call.bias ? s + honest<F>::bias(at, j) : s;
+  }
+};
+
 ATTEST_MUTANT(scale_of_width_64, bug_class::weak_test, "mlir-air#1427", "the default scale is 1/8 for every d") {
   static F score(place const& at, F product, std::int64_t j) {
     F const s = honest<F>::softcap(at, product * (at.explicit_scale() ? honest<F>::scale(at) : F(0.125)));

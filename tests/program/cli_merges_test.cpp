@@ -95,6 +95,17 @@ TEST_CASE("a field that a kernel ignores is a finding of its own", "[unit]") {
   }
 }
 
+TEST_CASE("the class of a finding is read off the cause, whatever its check suspects", "[unit]") {
+  CHECK(attest("audit --quick --seed 1 --only sharp,far-blocks,tails" + merge_of_zoo("merges_without_weights") +
+               " --json class.json")
+            .status == 1);
+  json const found = report("class.json");
+  INFO(found["cause"].dump(1));
+  REQUIRE_FALSE(found["findings"].empty());
+  for (json const& each : found["findings"]) CHECK(each["class"] == "lse");
+  for (json const& each : found["failing"]) CHECK(has(each["classes"].dump(), "lse"));
+}
+
 TEST_CASE("a finding about a merge is said in rows of its parts", "[unit]") {
   CHECK(attest("audit --quick" + merge_of_zoo("merge_loses_last_part") + merges + " --json rows.json").status == 1);
   json const all = report("rows.json")["findings"];

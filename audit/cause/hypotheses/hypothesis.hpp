@@ -71,8 +71,9 @@ struct hypothesis {
   double threshold = 0;
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
-  std::vector<std::string> accepted{};  ///< the words of --accept that make it no mistake, if there are any
-  bool of_gradients = false;            ///< a mistake of the backward pass alone
+  std::vector<std::string> accepted{};          ///< the words of --accept that make it no mistake, if there are any
+  bool of_gradients = false;                    ///< a mistake of the backward pass alone
+  std::optional<audit::bug_class> bug_class{};  ///< of findings that it explains; none: it says nothing of a class
   /// Does a kernel with this mistake read past an input in this call? Then the call may end there.
   std::function<bool(answered_call const&)> reads_outside{};
 };

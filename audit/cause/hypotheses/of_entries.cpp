@@ -120,6 +120,21 @@ std::vector<answered_call> sums_kept_weights(answered_call const& call, answered
   return supposed;
 }
 
+/// Kept weights are divided by 1 − p before they are summed: the factor is in the LSE, and not in O.
+std::vector<answered_call> sums_divided_weights(answered_call const& call, answered_call const* before) {
+  double const p = call.problem.draft().dropout;
+  if (!(p > 0)) return {};
+  auto supposed = sums_kept_weights(call, before);
+  for (answered_call& each : supposed) {
+    problem_draft draft = each.problem.draft();
+    draft.dropout = 0;
+    each.problem = owned_problem::of_valid(std::move(draft));
+    auto moved = with_lse(each, [&](auto, auto, auto, double got) { return got + std::log(1 - p); });
+    if (moved) each = *std::move(moved);
+  }
+  return supposed;
+}
+
 /// Queries of an entry without keys get NaN, where other queries that see no key get 0. A right O, and a NaN in its
 /// place, are exchanged here.
 std::vector<answered_call> is_nan_without_keys(answered_call const& call, answered_call const*) {
@@ -230,6 +245,8 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
       [](owned_problem const& p) { return has_keep(p) && p.draft().keep->layout.shape[1] > 1; },
       [](problem_draft& p) { p.keep->layout.shape[1] = 1; });
   add_more("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);
+  add_more("dropout-in-sum", "the sum of the row is over weights that are dropped, and divided by 1 - p, already",
+           sums_divided_weights);
 }
 
 }  // namespace attest::audit

@@ -110,6 +110,16 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
           [](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(p.v.layout.shape[3])); }));
   add("default-scale-1-over-d", "the default scale is 1/d, not 1/√d",
       solves(has_default_scale, [](problem_draft& p) { p.scale = 1 / head_dimension(p); }));
+  for (std::int64_t const tile : {8, 16, 32, 64, 128}) {
+    auto const whole = [=](std::int64_t d) { return (d + tile - 1) / tile * tile; };
+    add(fmt::format("default-scale-of-whole-{}", tile),
+        fmt::format("the default scale is 1/√d of d rounded up to a multiple of {}", tile),
+        solves(
+            [=](owned_problem const& p) {
+              return has_default_scale(p) && p.size().d > 0 && whole(p.size().d) != p.size().d;
+            },
+            [=](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(whole(p.q.layout.shape[3]))); }));
+  }
   for (std::int64_t const width : {16, 32, 40, 48, 64, 72, 80, 96, 128, 192, 256})
     add(fmt::format("default-scale-of-width-{}", width),
         fmt::format("the default scale is 1/√{} for every head dimension", width),

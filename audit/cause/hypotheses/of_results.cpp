@@ -223,6 +223,13 @@ void add_hypotheses_of_results(hypothesis_list& to) {
           while (m * (part + 1) / parts <= j) ++part;
           return score.largest(b, h, i, m * part / parts, m * (part + 1) / parts);
         }));
+  for (std::int64_t const most : {64, 128, 256, 512, 1024})
+    add(fmt::format("parts-of-at-most-{}-keys-unweighted", most),
+        fmt::format("equal parts, of at most {} keys, are added without their weights", most),
+        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto m) {
+          std::int64_t const parts = std::max<std::int64_t>((m + most - 1) / most, 1), keys = (m + parts - 1) / parts;
+          return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
+        }));
 }
 
 }  // namespace attest::audit

@@ -1,12 +1,16 @@
 // Every output of every call of a case is judged against its own truth: a relation to the first call is asked besides.
 #include "audit/judge/judge_case.hpp"
 
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "audit/cases/case.hpp"
 #include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/cause/explain.hpp"
+#include "audit/cause/ignored_field.hpp"
+#include "audit/support/interruptible.hpp"
 #include "audit/tensors/elements.hpp"
 #include "tests/audit/judge/answered_case.hpp"
 #include "tests/support/builtin_kernel.hpp"
@@ -55,6 +59,37 @@ TEST_CASE("a call with other threads that is off by 1 is refuted, although it ne
   CHECK(found.observations.size() == 1);
   CHECK(found.judged.failed == 24);
   CHECK(found.judged.violations.front().call == 1);
+}
+
+TEST_CASE("a finite number in the place of another shows no step of the arithmetic", "[unit]") {
+  using enum audit::bug_class;
+  auto const class_of = [](audit::violation wrong, audit::bug_class by_check) {
+    std::vector all{std::move(wrong)};
+    audit::suspect(all, by_check);
+    return *all.front().bug_class;
+  };
+  audit::violation finite;
+  finite.output = "o", finite.got = 1, finite.truth_lower = finite.truth_upper = 2;
+  for (audit::bug_class const step : {cheap_exp, low_precision, fast_math, nan_swallowed, nondeterminism, crash})
+    CHECK(class_of(finite, step) == accuracy);
+  CHECK(class_of(finite, causal_alignment) == causal_alignment);
+  audit::violation lost = finite;
+  lost.truth_lower = lost.truth_upper = std::nan("");
+  CHECK(class_of(lost, nan_swallowed) == nan_swallowed);
+  audit::violation seen = finite;
+  seen.bug_class = cheap_exp;
+  CHECK(class_of(seen, accuracy) == cheap_exp);
+}
+
+TEST_CASE("an LSE beside a wrong O has the class of that, and lse where O is right", "[unit]") {
+  audit::violation of_lse, of_o;
+  of_lse.output = "lse", of_o.output = "o";
+  std::vector both{of_lse, of_o}, alone{of_lse};
+  audit::suspect(both, audit::bug_class::sink), audit::suspect(alone, audit::bug_class::sink);
+  CHECK(both.front().bug_class == audit::bug_class::sink);
+  CHECK(both.front().suspected);
+  CHECK(alone.front().bug_class == audit::bug_class::lse);
+  CHECK_FALSE(alone.front().suspected);
 }
 
 TEST_CASE("the outputs of a call that only warms up are judged", "[unit]") {
@@ -140,6 +175,23 @@ TEST_CASE("that a field is ignored says nothing of faults that were found before
   for (audit::violation const& wrong : found.judged.violations)
     CHECK(wrong.bug_class ==
           (wrong.sentence.starts_with("writes before") ? audit::bug_class::memory : audit::bug_class::ignored_field));
+}
+
+TEST_CASE("a cancelled judgement does not say that a field is ignored", "[unit]") {
+  audit::call_form form{.size = {1, 2, 2, 4, 6, 8, 8}};
+  form.options.add(audit::feature::bias);
+  audit::audit_case const asked = sampled(form, {});
+  audit::owned_outputs wrong = builtin_answer(asked.problem.draft());
+  for (std::size_t at = 0; at < 64; ++at) audit::store(*wrong.o, at, 7);
+  std::atomic<bool> cancelled = false;
+  std::optional<audit::feature> ignored;
+  CHECK(audit::interruptible([&] { return cancelled.load(); },
+                             [&] {
+                               cancelled = true;
+                               while (!tbb::is_current_task_group_canceling()) std::this_thread::yield();
+                               ignored = audit::ignored_field(asked, wrong, *audit::find_contract("f32"));
+                             }));
+  CHECK_FALSE(ignored);
 }
 
 TEST_CASE(
