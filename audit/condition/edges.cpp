@@ -19,15 +19,17 @@ class explorer {
       // The kernel takes no neighbour: all that can be said is on which side the right one lies.
       if (line_.right_at && *line_.right_at < line_.wrong_at && wrong(2 * line_.wrong_at))
         found_.set.low = line_.wrong_at;
-      else found_.set.low = found_.set.high = line_.wrong_at;
+      else alone();
       return found_;
     }
     bool const isolated = !wrong(line_.wrong_at + found_.step) && !wrong(line_.wrong_at - found_.step);
-    if (isolated && !find_powers() && !find_modulus()) {
-      found_.set.low = found_.set.high = line_.wrong_at;
-      return found_;
+    if (!find_no_powers()) {
+      if (isolated && !find_powers() && !find_modulus()) {
+        alone();
+        return found_;
+      }
+      if (!isolated) find_multiples();
     }
-    if (!isolated) find_multiples();
     find_low();
     find_high();
     found_.again = found_.set.high && found_.set.interval() && is_wrong_beyond(*found_.set.high);
@@ -36,6 +38,13 @@ class explorer {
   }
 
  private:
+  /// The number itself, unless another one is wrong too.
+  void alone() {
+    integer const x = line_.wrong_at;
+    found_.set.low = found_.set.high = x;
+    found_.again = is_wrong_beyond(x) || (x > 1 && (wrong(2 * x) || wrong(x / 2)));
+  }
+
   answer at(integer x) const { return x < line_.lowest || x > line_.highest ? answer::refused : ask_(x); }
   bool wrong(integer x) const { return at(x) == answer::wrong; }
   bool right(integer x) const { return at(x) == answer::right; }
@@ -55,6 +64,18 @@ class explorer {
     bool const far = 4 * x <= line_.highest ? wrong(4 * x) : wrong(x / 4);
     return found_.set.powers_of_two = far && wrong(2 * x <= line_.highest ? 2 * x : x / 2) &&
                                       right(3 * x <= line_.highest ? 3 * x : 3 * (x / 2));
+  }
+
+  /// All but powers of two: the two around it are right, and their other neighbours and thrice the smaller are wrong.
+  bool find_no_powers() {
+    integer const x = line_.wrong_at;
+    if (x < 3 || std::has_single_bit(static_cast<std::uint64_t>(x))) return false;
+    auto const lower = static_cast<integer>(std::bit_floor(static_cast<std::uint64_t>(x))), upper = 2 * lower;
+    if (found_.step != 1 || upper >= line_.highest || !right(lower) || !right(upper)) return false;
+    integer const thrice = 3 * lower <= line_.highest ? 3 * lower : 3 * (lower / 2);
+    for (integer const other : {lower + 1, upper - 1, upper + 1, thrice})
+      if (other != x && !wrong(other)) return false;
+    return found_.set.no_powers_of_two = true;
   }
 
   bool find_modulus() {

@@ -65,6 +65,28 @@ bool exclude(std::vector<call_form const*> const& right, std::vector<condition_c
   return false;
 }
 
+/// "; m from 9 to 15 was not asked": between the edge of a clause and the next right number, where the others hold.
+std::string not_asked(condition_clause const& of, std::vector<condition_clause> const& all,
+                      std::vector<call_form const*> const& right) {
+  if (of.is != condition_clause::kind::number) return "";
+  std::optional<integer> below, above;
+  for (call_form const* form : right) {
+    if (std::ranges::any_of(all, [&](auto const& one) { return &one != &of && !one.holds(*form); })) continue;
+    integer const x = value_of(*form, of.of);
+    if (of.set.low && x < *of.set.low) below = std::max(below.value_or(x), x);
+    if (of.set.high && x > *of.set.high) above = std::min(above.value_or(x), x);
+  }
+  std::string said;
+  auto const add = [&](integer first, integer last) {
+    if (first > last) return;
+    std::string const numbers = first == last ? fmt::format("= {}", first) : fmt::format("from {} to {}", first, last);
+    said += fmt::format("; {} {} was not asked", row_of(of.of).name, numbers);
+  };
+  if (below) add(*below + 1, *of.set.low - 1);
+  if (above) add(*of.set.high + 1, *above - 1);
+  return said;
+}
+
 }  // namespace
 
 std::optional<condition> observed_condition(std::span<judged_form const> asked) {
@@ -79,8 +101,10 @@ std::optional<condition> observed_condition(std::span<judged_form const> asked) 
   for (std::size_t most = 1; most <= 3 && std::ssize(wrong) >= enough * static_cast<std::ptrdiff_t>(most); ++most)
     if (exclude(right, candidates, 0, most, chosen)) {
       auto const clauses = texts_of(in_order(chosen));
-      return condition{fmt::format("every failing input has {}; no passing input has", fmt::join(clauses, " and ")),
-                       clauses, 0, predicate_of(chosen)};
+      std::string sentence =
+          fmt::format("every failing input has {}; no passing input has", fmt::join(clauses, " and "));
+      for (condition_clause const& one : chosen) sentence += not_asked(one, chosen, right);
+      return condition{sentence, clauses, 0, predicate_of(chosen)};
     }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 #include "audit/condition/search.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -103,6 +104,19 @@ void searcher::prefer_kv_heads() {
   heads->of = form_number::kv_heads, heads->set.low = kv;
 }
 
+/// Is the first number above the set wrong with other values? A bound that grows with the number hides an error.
+bool searcher::shows_beyond(form_number of, number_set set, integer highest) const {
+  if (!set.high || set.low == set.high || base_.values != value_form::gaussian) return false;
+  integer x = *std::exchange(set.high, std::nullopt) + 1;
+  while (x <= highest && !set.has(x)) ++x;
+  auto form = moved(base_, of, x);
+  if (x > highest || !form) return false;
+  return std::ranges::any_of(std::array{value_form::edge_digits, value_form::digits}, [&](value_form values) {
+    form->values = values;
+    return ask_(*form) == answer::wrong;
+  });
+}
+
 /// Explores one number from the base and adds its clause.
 /// Ensures   false where it has no edge
 bool searcher::describe(form_number of, std::optional<integer> right_at) {
@@ -112,11 +126,14 @@ bool searcher::describe(form_number of, std::optional<integer> right_at) {
       of == form_number::left ? std::max<integer>(base_.size.m - 2, 1) : std::min(row_of(of).highest, longest);
   integer const highest = std::max(most, value(of));
   auto const line = number_line{value(of), right_at, std::min(row_of(of).lowest, value(of)), highest};
-  auto const found = explore(line, [&](integer x) {
+  auto found = explore(line, [&](integer x) {
     auto const form = moved(base_, of, x);
     return form ? x == value(of) ? answer::wrong : ask_(*form) : answer::refused;
   });
-  if (auto const other = partner_of(of); other && !tied(of) && of != form_number::b && of != form_number::heads) {
+  if (shows_beyond(of, found.set, line.highest)) found.set.high.reset();
+  wrong_again_ = wrong_again_ || found.again;
+  if (auto const other = partner_of(of);
+      other && !found.again && !tied(of) && of != form_number::b && of != form_number::heads) {
     integer const p = value(*other);
     auto const near = [&](std::optional<integer> x) { return x && std::abs(*x - p) <= found.step; };
     if (describe_apart(of, *other, found)) return true;
@@ -124,7 +141,6 @@ bool searcher::describe(form_number of, std::optional<integer> right_at) {
       return true;
   }
   if (found.set.everything()) return false;
-  wrong_again_ = wrong_again_ || found.again;
   found_.clauses.push_back(clause_of(of, found.set));
   if (rises(found.set)) {
     // Few queries under a mask often show nothing.

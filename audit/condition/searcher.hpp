@@ -63,6 +63,7 @@ class searcher {
   void describe_option_numbers();
   void prefer_kv_heads();
   bool describe(form_number of, std::optional<integer> right_at);
+  bool shows_beyond(form_number of, number_set set, integer highest) const;
   void describe_group();
   void add_grouped();
 

@@ -108,7 +108,7 @@ def clauses_of(condition):
         return [match.group(1)]
     if match := re.fullmatch(r"wrong where (.+)", condition):
         return match.group(1).split(" and ")
-    if match := re.fullmatch(r"every failing input has (.+); no passing input has", condition):
+    if match := re.fullmatch(r"every failing input has (.+); no passing input has(?:; .+ was not asked)*", condition):
         return match.group(1).split(" and ")
     return []
 
