@@ -27,6 +27,15 @@ owned_problem with_other_numbers(owned_problem const& problem, random_stream& ra
   return owned_problem::of_valid(std::move(draft));
 }
 
+/// The scores spread so far that the maximum of a row rises by little between some blocks of keys, by much between
+/// others.
+owned_problem with_spread_scores(owned_problem const& with_normal_inputs) {
+  constexpr double spread = 4;
+  problem_draft draft = with_normal_inputs.draft();
+  for (std::size_t at = 0; at < draft.q.spanned_elements(); ++at) store(draft.q, at, spread * load(draft.q, at));
+  return owned_problem::of_valid(std::move(draft));
+}
+
 bool has_subnormal(owned_tensor const& t) {
   double const normal = limits_of(t.type).smallest_normal;
   for (std::size_t at = 0; at < t.spanned_elements(); ++at)
@@ -52,6 +61,7 @@ std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain 
   if (problem.rank() != 4 || !draft.has_slots() || draft.merge) return all;
   random_stream random(0, "calls like another");
   all.push_back(with_other_numbers(problem, random));
+  if (!draft.d_out) all.push_back(with_spread_scores(all.front()));
   if (has_subnormal(draft.q) || has_subnormal(draft.k) || has_subnormal(draft.v))
     all.push_back(with_subnormal_outputs(all.front()));
   problem_draft attention = draft;

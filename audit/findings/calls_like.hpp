@@ -8,9 +8,10 @@
 
 namespace attest::audit {
 
-/// The call with Gaussian numbers in Q, K, V, dO, the sink and the bias, where a bias of −∞ stays; if an input is
-/// subnormal, a call with normal inputs and subnormal outputs; and calls of its form with more queries and keys, and
-/// with fewer, in the domain. They are handed no O and LSE.
+/// The call with Gaussian numbers in Q, K, V, dO, the sink and the bias, where a bias of −∞ stays; of attention,
+/// that call with Q four times as large, for maxima that rise by much; if an input is subnormal, a call with normal
+/// inputs and subnormal outputs; and calls of its form with more queries and keys, and with fewer, in the domain. They
+/// are handed no O and LSE.
 /// Ensures   the same calls for the same shape, the subnormal one apart; none of a merge, of packed or paged rows, or
 /// below rank 4
 std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain const& domain);

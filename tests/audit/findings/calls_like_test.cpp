@@ -44,4 +44,15 @@ TEST_CASE("an input with a subnormal number has a call beside it whose outputs a
         }) == 1);
 }
 
+TEST_CASE("one of the calls has scores that spread, so that some maxima rise by much", "[unit]") {
+  audit::random_stream random(1, "spread");
+  auto const asked = audit::owned_problem::of_valid(
+      audit::draft_of(audit::call_form{{1, 2, 2, 5, 7, 8, 8}}, problem::element_type::f32, random));
+  auto const calls = audit::calls_like(asked, {});
+  REQUIRE(calls.size() > 1);
+  float const *const usual = calls[0].draft().q.as<float>(), *const spread = calls[1].draft().q.as<float>();
+  CHECK(std::equal(usual, usual + 80, spread, [](float x, float four_x) { return 4 * x == four_x; }));
+  CHECK(calls[0].draft().k.bytes == calls[1].draft().k.bytes);
+}
+
 }  // namespace attest::tests::calls_like_test
