@@ -31,17 +31,19 @@ void audit_session::name_classes() {
   bool const plain_wrong =
       std::ranges::any_of(judged_, [](judged_form const& call) { return call.wrong && is_plain(call.form); });
   if (!is && plain_wrong) is = bug_class::accuracy;
-  if (!is) return;
   std::map<std::string, bug_class> seen;  // by check: what was suspected
   for (finding& found : report_.findings) {
-    if (!found.what.suspected) continue;
-    seen.emplace(found.check, *found.what.bug_class);
-    found.what.bug_class = is;
-    if (found.shrunk) found.shrunk->what.bug_class = is;
+    auto& of = found.what.bug_class;
+    // Sizes alone show no foreign memory; a check of strides changes nothing else.
+    bool const of_sizes = of == bug_class::memory && found.check != "strides";
+    if (!found.what.suspected || (!is && !of_sizes)) continue;
+    seen.emplace(found.check, *of);
+    of = is.value_or(bug_class::accuracy);
   }
   for (failing_case& failing : report_.failing)
     if (auto const at = seen.find(failing.check); at != seen.end()) {
-      std::ranges::replace(failing.classes, std::string(token_of(at->second)), std::string(token_of(*is)));
+      std::ranges::replace(failing.classes, std::string(token_of(at->second)),
+                           std::string(token_of(is.value_or(bug_class::accuracy))));
       std::ranges::sort(failing.classes);
       auto const twice = std::ranges::unique(failing.classes);
       failing.classes.erase(twice.begin(), twice.end());

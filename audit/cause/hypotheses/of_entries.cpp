@@ -123,7 +123,6 @@ std::vector<answered_call> sums_kept_weights(answered_call const& call, answered
 /// Kept weights are divided by 1 − p before they are summed: the factor is in the LSE, and not in O.
 std::vector<answered_call> sums_divided_weights(answered_call const& call, answered_call const* before) {
   double const p = call.problem.draft().dropout;
-  if (!(p > 0)) return {};
   auto supposed = sums_kept_weights(call, before);
   for (answered_call& each : supposed) {
     problem_draft draft = each.problem.draft();
@@ -150,6 +149,30 @@ std::vector<answered_call> is_nan_without_keys(answered_call const& call, answer
       any = true;
       store(o, static_cast<std::size_t>(at), std::isnan(load(o, static_cast<std::size_t>(at))) ? 0 : std::nan(""));
     }
+  }
+  return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
+}
+
+/// Queries that see no key get NaN, in O and in the LSE, where their sink is NaN or +∞. A right number, and a NaN in
+/// its place, are exchanged here.
+std::vector<answered_call> is_nan_beside_sink(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!p.draft().sink || !is_small(p) || !call.outputs.o) return {};
+  score_table const score(p);
+  answered_call supposed = call;
+  bool any = false;
+  auto const exchange = [](owned_tensor& of, std::int64_t index, double right) {
+    auto const at = static_cast<std::size_t>(index);
+    store(of, at, std::isnan(load(of, at)) ? right : std::nan(""));
+  };
+  for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
+    std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
+    double const sink = sink_of(p.draft(), b, h);
+    if (!score.is_empty(b, h, i) || !(std::isnan(sink) || sink == HUGE_VAL)) continue;
+    any = true;
+    for (std::int64_t c = 0; c < s.dv; ++c) exchange(*supposed.outputs.o, row * s.dv + c, 0);
+    if (supposed.outputs.lse && sink == HUGE_VAL) exchange(*supposed.outputs.lse, row, sink);
   }
   return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
 }
@@ -188,6 +211,7 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
   add_lengths(to, "length-of-entry-before", "an entry has as many keys as the one before", is_in_slots,
               [](auto const& of, auto e, auto slot) { return std::min(of[e > 0 ? e - 1 : 0], slot); });
   add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
+  add_more("sink-nan-without-keys", "a sink of NaN or +inf makes NaN of a query that sees no key", is_nan_beside_sink);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
       [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });

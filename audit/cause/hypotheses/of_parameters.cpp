@@ -1,6 +1,7 @@
 // Hypotheses about scale, softcap and bias.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 #include <tuple>
 
@@ -172,8 +173,12 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
-  for (double const least : finite_masks)
-    add(fmt::format("bias-from{:g}-hides", least), fmt::format("a bias of {:g} and below hides its key", least),
+  std::vector<double> hiding{-HUGE_VAL};
+  hiding.insert(hiding.end(), std::begin(finite_masks), std::end(finite_masks));
+  for (double const least : hiding)
+    add(fmt::format("bias-from{:g}-hides", least),
+        least == -HUGE_VAL ? "a bias of -inf hides its key: a NaN of that, or of its V, is lost"
+                           : fmt::format("a bias of {:g} and below hides its key", least),
         [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
           owned_problem const& p = call.problem;
           if (!has_bias(p) || !is_small(p)) return {};
