@@ -155,7 +155,7 @@ TEST_CASE("a verdict needs an answer to a plain call", "[unit]") {
   CHECK(verified()["verdict"] == "certified");
 }
 
-TEST_CASE("of a kernel that refuses, the shards together say what the whole says", "[unit]") {
+TEST_CASE("of a kernel that refuses, the shards together say what the whole says", "[slow]") {
   std::string const asked = "audit --quick --draws 0 --seed 2 --only masks,tails" + kernel("only_bf16");
   json const refusing = report(asked);
   CHECK(refusing["verdict"] == "undecided");

@@ -4,7 +4,7 @@
 
 namespace attest::tests::planted_causes_test {
 
-TEST_CASE("a mistake about tiles, axes or scores is named, and right answers contradict it", "[unit]") {
+TEST_CASE("a mistake about tiles, axes or scores is named, and right answers contradict it", "[slow]") {
   struct planted {
     char const* specimen;
     std::vector<std::string> checks;

@@ -79,7 +79,7 @@ TEST_CASE("wider presets are of the claim's element type, and begin after the cl
   CHECK(wider_than("merge-f32-sigmoid").empty());
 }
 
-TEST_CASE("a kernel of less precision is inside its preset wherever it fails", "[unit]") {
+TEST_CASE("a kernel of less precision is inside its preset wherever it fails", "[slow]") {
   using enum problem::element_type;
   struct row {
     char const *specimen, *claim, *narrowest;
