@@ -132,6 +132,25 @@ attest_status attest_asserts_short_mask(attest_call const* call) {
   return answer(call);
 }
 
+/* Groups of 4 query heads or more, by a refusal and by an assertion; whole fours of them; at most 6. */
+attest_status attest_groups_from_4(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(flash(call) && s.hq >= 4 * s.hk, call);
+}
+attest_status attest_asserts_groups_from_4(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  assert(!naive_supports(call) || (flash(call) && s.hq >= 4 * s.hk));
+  return answer(call);
+}
+attest_status attest_groups_in_fours(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(flash(call) && s.hq % (4 * s.hk) == 0, call);
+}
+attest_status attest_groups_up_to_6(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(flash(call) && s.hq <= 6 * s.hk, call);
+}
+
 attest_status attest_stated_windows(attest_call const* call) {
   sizes const s = sizes_of(call);
   return within(is_plain(call) && s.d == s.dv && s.d % 16 == 0 && s.d <= 256 && !isnan(call->scale) &&

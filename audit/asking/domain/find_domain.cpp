@@ -1,6 +1,7 @@
 #include "audit/asking/domain/find_domain.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 
 #include "audit/asking/domain/domain_search.hpp"
@@ -25,12 +26,6 @@ constexpr domain_call of_everything[]{
     {{1, 2, 2, 0, 5, 6, 5}, band_form::none, scaling::standard},
     {{1, 2, 2, 3, 0, 6, 5}, band_form::none, scaling::standard},
 };
-
-std::vector<std::int64_t> all_of(std::initializer_list<std::int64_t> sizes, auto&& takes) {
-  std::vector<std::int64_t> taken;
-  std::ranges::copy_if(sizes, std::back_inserter(taken), takes);
-  return taken;
-}
 
 }  // namespace
 
@@ -70,24 +65,22 @@ void domain_search::start() {
 
 void domain_search::find_heads() {
   std::int64_t const kv = small_.size.hk, group = small_.size.hq / kv;
+  auto const among = [&](std::span<std::int64_t const> asked, auto&& takes, std::int64_t at) {
+    ask_.begin_step(1);
+    return sizes_among(asked, takes, at, {256, false, [&] { return ask_.is_slow(); }});
+  };
+  constexpr std::int64_t counts[]{1, 2, 3, 5}, few[]{1, 2, 3, 5, 8};
+  constexpr std::int64_t more[]{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128};
+  domain_.kv_heads = among(counts, [&](std::int64_t x) { return takes_heads(small_, group, x); }, kv);
+  auto const takes_batch = [&](std::int64_t x) {
+    domain_call call = small_;
+    call.size.b = x;
+    return ask_.takes(call);
+  };
+  domain_.batch = among(counts, takes_batch, small_.size.b);
   auto const takes_group = [&](std::int64_t x) { return takes_heads(small_, x, kv); };
-  std::initializer_list<std::int64_t> const counts{1, 2, 3, 5};
-  ask_.begin_step(1);
-  domain_.kv_heads = set_of(all_of(counts, [&](std::int64_t x) { return takes_heads(small_, group, x); }), counts);
-  if (!domain_.kv_heads.has(kv)) domain_.kv_heads.listed = {kv};
-  ask_.begin_step(1);
-  domain_.batch = set_of(all_of(counts,
-                                [&](std::int64_t x) {
-                                  domain_call call = small_;
-                                  call.size.b = x;
-                                  return ask_.takes(call);
-                                }),
-                         counts);
-  ask_.begin_step(1);
-  std::initializer_list<std::int64_t> const few{1, 2, 3, 5, 8};
-  std::initializer_list<std::int64_t> const more{1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128};
-  if (all_of(few, takes_group).size() == few.size()) domain_.group = {};
-  else domain_.group.listed = all_of(more, takes_group);
+  bool const takes_few = std::ranges::all_of(few, takes_group);
+  domain_.group = takes_few ? size_set{} : among(more, takes_group, group);
 }
 
 void domain_search::find_scales() {
@@ -149,7 +142,7 @@ std::vector<domain_call> edges_of(call_domain const& domain) {
     if (auto const widths = domain.widths(x, 1))
       add([&](domain_call& call) { std::tie(call.size.d, call.size.dv) = *widths; });
   add([&](domain_call& call) {
-    call.size.hq = call.size.hk * (domain.group.listed.empty() ? 2 : domain.group.listed.back());
+    call.size.hq = call.size.hk * (domain.group.listed.empty() ? domain.group.near(2) : domain.group.listed.back());
   });
   add([&](domain_call& call) {
     call.size.m = domain.m.near(2 * call.size.m);

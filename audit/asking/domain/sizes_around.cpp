@@ -1,8 +1,8 @@
 #include "audit/asking/domain/sizes_around.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
-#include <span>
 
 namespace attest::audit {
 namespace {
@@ -74,14 +74,24 @@ size_set common(size_set const& a, size_set const& b) {
   return both;
 }
 
-size_set set_of(std::vector<std::int64_t> const& taken, std::vector<std::int64_t> const& asked) {
-  size_set found;
-  if (taken == asked) return found;
-  bool const from_least_on =
-      taken.size() > 1 && std::ranges::equal(taken, std::span(asked).last(std::min(taken.size(), asked.size())));
-  if (from_least_on) found.least = taken.front();
-  else found.listed = taken;
-  return found;
+size_set sizes_among(std::span<std::int64_t const> asked, taker const& takes, std::int64_t at,
+                     axis_limits const& limits) {
+  std::vector<std::int64_t> taken;
+  std::ranges::copy_if(asked, std::back_inserter(taken), takes);
+  if (taken.size() == asked.size()) return {};
+  size_set list{.listed = taken};
+  if (!std::ranges::binary_search(taken, at)) list.listed.insert(std::ranges::upper_bound(list.listed, at), at);
+  auto const is_in = [&](size_set const& rule) {
+    return std::ranges::all_of(asked, [&](std::int64_t x) { return rule.has(x) == list.has(x); });
+  };
+  if (taken.size() < 3) return list;
+  size_set const guess{.granule = std::reduce(taken.begin(), taken.end(), std::int64_t{0},
+                                              [](std::int64_t x, std::int64_t y) { return std::gcd(x, y); }),
+                       .least = taken.front(),
+                       .most = taken.back()};
+  if (!is_in(guess)) return list;
+  size_set const found = sizes_around(takes, at, limits);
+  return is_in(found) ? found : list;
 }
 
 }  // namespace attest::audit

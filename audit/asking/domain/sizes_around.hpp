@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "audit/cases/domain/size_set.hpp"
 
@@ -23,8 +24,11 @@ size_set sizes_around(std::function<bool(std::int64_t)> const& takes, std::int64
 /// The sizes that are in both, if the result is a set of this form; else a part of them.
 size_set common(size_set const& a, size_set const& b);
 
-/// The least set of the form that has the sizes taken, of those asked (both in increasing order): everything if all
-/// are; all from the least on; else a list.
-size_set set_of(std::vector<std::int64_t> const& taken, std::vector<std::int64_t> const& asked);
+/// Everything if each of the sizes asked is taken. sizes_around(at) if that tells these sizes apart as the kernel does,
+/// at least three of them are taken, and they are the multiples of a granule in an interval. Else a list of `at` and
+/// the sizes that are taken.
+/// Requires  sizes in increasing order, takes(at)
+size_set sizes_among(std::span<std::int64_t const> asked, std::function<bool(std::int64_t)> const& takes,
+                     std::int64_t at, axis_limits const& limits);
 
 }  // namespace attest::audit

@@ -90,7 +90,7 @@ struct call_domain {
   /// "n=1,m": as many queries as keys, or one.
   std::string text() const;
   /// Reads text(). Words in any order, separated by spaces; an axis that is not named takes everything. "n%128" has no
-  /// 0, unless "n>=0" is said, too.
+  /// 0; "n%128,0" has, and so has "n%128 n>=0".
   static problem::result<call_domain> of_text(std::string_view text);
 };
 

@@ -22,16 +22,20 @@ using problem::error_code;
 constexpr std::string_view forms_of_bands[band_form_count]{"none",     "top-left", "bottom-right",
                                                            "diagonal", "window",   "square"};
 
+/// Behind a rule: "n%128,0,1".
+constexpr std::string_view or_zero = ",0", or_one = ",1";
+
 std::vector<std::string> words_of(std::string_view name, size_set const& sizes) {
   std::vector<std::string> words;
   if (!sizes.listed.empty()) {
     words.push_back(fmt::format("{}={}", name, fmt::join(sizes.listed, ",")));
     return words;
   }
-  std::string_view const one = sizes.one ? ",1" : "";
-  if (sizes.granule > 1) words.push_back(fmt::format("{}%{}{}", name, sizes.granule, one));
-  if (sizes.least != (sizes.granule > 1 ? sizes.granule : 0))
-    words.push_back(fmt::format("{}>={}{}", name, sizes.least, sizes.granule > 1 ? "" : one));
+  std::string_view const one = sizes.one ? or_one : "";
+  bool const in_granules = sizes.granule > 1;
+  if (in_granules) words.push_back(fmt::format("{}%{}{}{}", name, sizes.granule, sizes.least == 0 ? or_zero : "", one));
+  if (sizes.least != 0 && sizes.least != (in_granules ? sizes.granule : 0))
+    words.push_back(fmt::format("{}>={}{}", name, sizes.least, in_granules ? "" : one));
   if (sizes.most < size_set::unbounded) words.push_back(fmt::format("{}<={}", name, sizes.most));
   return words;
 }
@@ -145,9 +149,10 @@ class domain_reader {
       if (&into != &of_.d) std::ranges::sort(into.listed);
       return std::nullopt;
     }
-    constexpr std::string_view or_one = ",1";
     if (said.axis == "n" && said.relation != "<=" && said.value.ends_with(or_one))
       into.one = true, said.value.remove_suffix(or_one.size());
+    if (said.relation == "%" && said.value.ends_with(or_zero))
+      into.least = 0, least_said_.insert(&into), said.value.remove_suffix(or_zero.size());
     auto const size = size_in(said.value);
     if (!size) return "has no size; write n%128, n%128,1, n>=1 or n<=4096";
     if (said.relation == "%" && *size > 0) {

@@ -69,6 +69,11 @@ TEST_CASE("a domain may have one query beside other numbers of them", "[unit]") 
   CHECK(prompts.text() == "n=1,m m%16");
   CHECK(domain_of("n%16 n=1,m") == prompts);
   CHECK(tiles.text() == "n%128,1 m>=n");
+  for (char const* with_zero : {"n%128 n>=0", "n>=0 n%128", "n%128,0"}) {
+    CHECK((domain_of(with_zero).n.has(0) && !domain_of("n%128").n.has(0)));
+    CHECK(domain_of(with_zero).text() == "n%128,0");
+  }
+  CHECK(domain_of("n%128,0,1 n<=512").text() == "n%128,0,1 n<=512");
   CHECK(domain_of("n>=16,1 m%64").text() == "n>=16,1 m%64");
   for (auto const& [n, m] : {std::pair{1, 16}, {1, 160}, {32, 32}}) CHECK(prompts.takes_lengths(n, m));
   for (auto const& [n, m] : {std::pair{1, 15}, {1, 0}, {2, 32}, {32, 16}}) CHECK_FALSE(prompts.takes_lengths(n, m));
