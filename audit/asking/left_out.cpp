@@ -17,8 +17,9 @@ std::vector<omission> outside(audit_plan const& plan) {
     auto reason = std::ranges::find(reasons, one.why, [](auto const& of) { return of.first; });
     if (reason == reasons.end()) reason = reasons.insert(reason, {one.why, {}});
     auto& checks = reason->second;
-    if (checks.empty() || checks.back().first != one.check) checks.emplace_back(one.check, 0);
-    ++checks.back().second;
+    auto check = std::ranges::find(checks, one.check, [](auto const& of) { return of.first; });
+    if (check == checks.end()) check = checks.insert(check, {one.check, 0});
+    ++check->second;
   }
   std::vector<omission> omissions;
   for (auto const& [why, checks] : reasons) {

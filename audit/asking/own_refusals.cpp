@@ -52,11 +52,27 @@ std::string own_refusals::refused_features(problem_draft const& call, kernel_ses
   features_of(call).each([&](feature one) { all.push_back(one); });
   for (feature const one : all)
     if (end_of({one}, backward, kernel) == end::perhaps_refused) return std::string(row_of(one).name);
+  if (std::string lengths = refused_lengths(call, kernel); !lengths.empty()) return lengths;
   for (std::size_t first = 0; first < all.size(); ++first)
     for (std::size_t second = first + 1; second < all.size(); ++second)
       if (!exclude(all[first], all[second]) &&
           end_of({all[first], all[second]}, backward, kernel) == end::perhaps_refused)
         return fmt::format("{}+{}", row_of(all[first]).name, row_of(all[second]).name);
+  return "";
+}
+
+std::string own_refusals::refused_lengths(problem_draft const& call, kernel_session& kernel) {
+  bool const backward = call.d_out.has_value();
+  for (auto const one : {needed_inputs::input::q_lengths, needed_inputs::input::k_lengths}) {
+    needed_inputs const side = needed_inputs{}.add(one);
+    auto small = small_case({}, backward);
+    if (!small || !side.all_in(call) || side.all_in(small->problem.draft())) continue;
+    problem_draft draft = small->problem.draft();
+    supply(draft, side);
+    small->problem = owned_problem::of_valid(std::move(draft));
+    small->name += "+" + side.names().front();
+    if (end_of(*std::move(small), backward, kernel) == end::perhaps_refused) return side.names().front();
+  }
   return "";
 }
 
@@ -95,13 +111,20 @@ own_refusals::end own_refusals::end_of(domain_call const& plain, std::uint64_t s
   return end_of(case_of(plain, type_, seed), fmt::format("{} {}", plain.name(), seed), kernel);
 }
 
+std::optional<audit_case> own_refusals::small_case(feature_set const& wanted, bool backward) const {
+  return backward ? gradient_support_case(wanted, type_, seed_, of_gradients_)
+                  : support_case(wanted, type_, seed_, domain_);
+}
+
 own_refusals::end own_refusals::end_of(feature_set const& wanted, bool backward, kernel_session& kernel) {
-  auto small = backward ? gradient_support_case(wanted, type_, seed_, of_gradients_)
-                        : support_case(wanted, type_, seed_, domain_);
-  if (!small) return end::other;
-  std::string const name = small->full_name();
-  if (backward && kernel.reads_forward() && !known(name)) small = with_forward(*std::move(small));
-  return end_of(*small, name, kernel);
+  auto small = small_case(wanted, backward);
+  return small ? end_of(*std::move(small), backward, kernel) : end::other;
+}
+
+own_refusals::end own_refusals::end_of(audit_case&& small, bool backward, kernel_session& kernel) {
+  std::string const name = small.full_name();
+  bool const reads = backward && kernel.reads_forward() && !known(name);
+  return end_of(reads ? with_forward(std::move(small)) : small, name, kernel);
 }
 
 std::optional<own_refusals::end> own_refusals::known(std::string const& name) {

@@ -10,6 +10,7 @@
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/domain/edges.hpp"
 #include "audit/cases/domain/fit_case.hpp"
+#include "audit/cases/domain/keep_form.hpp"
 #include "audit/cases/domain/size_word.hpp"
 #include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/backward_forms.hpp"
@@ -106,6 +107,9 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
     return plan;
   }
   add_all(support_cases(plan.type, options.seed, of.domain));
+  for (feature_row const& row : feature_table())
+    if (excludes(of.domain.needs, row.id))
+      plan.unfitted.push_back({"support", std::string(row.name), "an input that the kernel needs"});
   add_all(gradient_support_cases(plan.type, options.seed, of.of_gradients));
   plan.support_cases = plan.fixed.size();
   auto cases = generated_cases(wanted);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 
 #include "audit/cases/arranged.hpp"
 #include "audit/cases/forms/feature.hpp"
@@ -55,7 +56,7 @@ bool all_entries(owned_tensor const& offsets, std::int64_t length) {
   return std::adjacent_find(first, last, [&](std::int32_t x, std::int32_t y) { return y - x != length; }) == last;
 }
 
-bool is_neutral(needed_input one, problem_draft const& p, problem::sizes const& s) {
+bool is_usual(needed_input one, problem_draft const& p, problem::sizes const& s) {
   if (one == needed_input::softcap) return p.softcap == usual_cap;
   owned_tensor const& of = *(p.*needed_table[static_cast<std::size_t>(one)].member);
   switch (one) {
@@ -72,9 +73,16 @@ bool is_neutral(needed_input one, problem_draft const& p, problem::sizes const& 
   return false;
 }
 
-void supply_lengths(std::optional<owned_tensor>& to, std::int64_t entries, std::int64_t length) {
+/// All rows of each entry: as many as its slot has, or its offsets say.
+void supply_lengths(std::optional<owned_tensor>& to, std::int64_t entries, std::int64_t slot,
+                    std::optional<owned_tensor> const& offsets) {
+  if (offsets) entries = offsets->layout.shape[0] - 1;
   to = owned_tensor::compact(problem::element_type::i32, {entries});
-  std::fill_n(to->as<std::int32_t>(), entries, static_cast<std::int32_t>(length));
+  auto* const length = to->as<std::int32_t>();
+  std::fill_n(length, entries, static_cast<std::int32_t>(slot));
+  if (!offsets) return;
+  auto const* const start = offsets->as<std::int32_t>();
+  std::transform(start + 1, start + 1 + entries, start, length, std::minus<>{});
 }
 
 void align_at_the_end(problem_draft& to) {
@@ -96,11 +104,18 @@ bool needed_inputs::all_in(problem_draft const& p) const {
   return std::ranges::all_of(needed_table, [&](needed_row const& row) { return !has(row.id) || is_in(p, row); });
 }
 
-needed_inputs needed_inputs::neutral_in(problem_draft const& p, problem::sizes const& s) const {
+needed_inputs needed_inputs::usual_in(problem_draft const& p, problem::sizes const& s) const {
   needed_inputs found;
   for (needed_row const& row : needed_table)
-    if (has(row.id) && is_in(p, row) && is_neutral(row.id, p, s)) found.add(row.id);
+    if (has(row.id) && is_in(p, row) && is_usual(row.id, p, s)) found.add(row.id);
   return found;
+}
+
+bool needed_inputs::has_entries_of(problem_draft const& p) const {
+  return std::ranges::all_of(needed_table, [&](needed_row const& row) {
+    bool const of_entries = row.id >= input::q_lengths && row.id <= input::block_table;
+    return !of_entries || !is_in(p, row) || has(row.id) || (row.id == input::k_lengths && has(input::block_table));
+  });
 }
 
 std::vector<std::string> needed_inputs::names() const {
@@ -138,20 +153,18 @@ std::vector<std::string_view> needed_inputs::all_names() {
 void supply(problem_draft& to, needed_inputs const& needed) {
   if (needed.all_in(to)) return;
   auto const& q = to.q.layout.shape;
-  auto const& k = to.k.layout.shape;
-  std::int64_t const b = q[0], heads = q[1], n = q[2], m = k[2];
-  bool const slots = to.has_slots();
+  std::int64_t const b = q[0], heads = q[1], n = q[2], page = to.k.layout.shape[2],
+                     m = to.block_table ? to.block_table->layout.shape[1] * page : page;
+  bool const packed = to.q_offsets || to.k_offsets;
   auto const lacks = [&](needed_input one) {
     return needed.has(one) && !is_in(to, needed_table[static_cast<std::size_t>(one)]);
   };
-  if (lacks(needed_input::mask) && slots) {
+  if (lacks(needed_input::mask) && !packed) {
     to.mask = owned_tensor::compact(problem::element_type::u8, {b, 1, n, m});
     fill(*to.mask, [](auto...) { return 1.0; });
   }
-  if (lacks(needed_input::bias) && slots) to.bias = owned_tensor::compact(to.q.type, {1, heads, n, m});
+  if (lacks(needed_input::bias) && !packed) to.bias = owned_tensor::compact(to.q.type, {1, heads, n, m});
   if (lacks(needed_input::q_lengths) || lacks(needed_input::k_lengths) || needed.move_rows()) align_at_the_end(to);
-  if (lacks(needed_input::q_lengths) && !to.q_offsets) supply_lengths(to.q_lengths, b, n);
-  if (lacks(needed_input::k_lengths) && !to.k_offsets && !to.block_table) supply_lengths(to.k_lengths, b, m);
   if (lacks(needed_input::softcap)) to.softcap = usual_cap;
   if (lacks(needed_input::sink)) to.sink = owned_tensor::compact(problem::element_type::f32, {heads});
   bool const can_pack = !to.mask && !to.bias && !to.keep && !to.block_mask;
@@ -161,6 +174,8 @@ void supply(problem_draft& to, needed_inputs const& needed) {
     random_stream random(0, "needed pages");
     page_keys(to, {.page = needed.page(), .more_columns = 1, .more_pages = 2}, random);
   }
+  if (lacks(needed_input::q_lengths)) supply_lengths(to.q_lengths, b, n, to.q_offsets);
+  if (lacks(needed_input::k_lengths)) supply_lengths(to.k_lengths, b, m, to.k_offsets);
 }
 
 }  // namespace attest::audit

@@ -45,8 +45,11 @@ class needed_inputs {
   needed_inputs in_slots() const;
   /// Has the call each of them?
   bool all_in(problem_draft const& p) const;
-  /// Those of them that the call has as calls get them here. Cost  one pass over them
-  needed_inputs neutral_in(problem_draft const& p, problem::sizes const& s) const;
+  /// The inputs of the set to which the call gives the value of `supply`. A softcap and a sink of this value change
+  /// answers. Cost  one pass over them
+  needed_inputs usual_in(problem_draft const& p, problem::sizes const& s) const;
+  /// Has it all lengths, offsets and the table of the call? Lengths of keys belong to a table.
+  bool has_entries_of(problem_draft const& p) const;
 
   /// Their names in the C interface: "mask", "k_lengths"; "block_table:32" of pages that have not 16 rows.
   std::vector<std::string> names() const;

@@ -45,17 +45,15 @@ problem_draft without_gradients(problem_draft draft) {
   return draft;
 }
 
-/// What a kernel needs in every call is no feature of the form where it says nothing more.
-void see_as_supplied(call_form& form, needed_inputs const& neutral) {
+/// What a kernel needs in every call is no feature of the form where it has the value that any call gets.
+void see_as_supplied(call_form& form, problem_draft const& p, needed_inputs const& usual) {
   using enum needed_inputs::input;
-  form.supplied = neutral;
+  form.supplied = usual;
   for (feature_row const& row : feature_table())
-    if ((row.group == feature_group::mask && neutral.has(mask)) ||
-        (row.group == feature_group::bias && neutral.has(bias)) ||
-        (row.id == feature::lengths && (neutral.has(q_lengths) || neutral.has(k_lengths))) ||
-        (row.id == feature::packed && (neutral.has(q_offsets) || neutral.has(k_offsets))) ||
-        (row.id == feature::paged && neutral.has(block_table)) ||
-        (row.id == feature::softcap && neutral.has(softcap)) || (row.id == feature::sink && neutral.has(sink)))
+    if ((row.group == feature_group::mask && usual.has(mask)) ||
+        (row.group == feature_group::bias && usual.has(bias)) ||
+        (row.group == feature_group::entries && usual.has_entries_of(p)) ||
+        (row.id == feature::softcap && usual.has(softcap)) || (row.id == feature::sink && usual.has(sink)))
       form.options.remove(row.id);
 }
 
@@ -69,7 +67,7 @@ std::optional<call_form> form_asked(audit_case const& of, std::size_t at, needed
   form->threads = of.threads_of(at);
   form->memory = of.memory_of(at);
   if (made_from_form) return form;
-  see_as_supplied(*form, needs.neutral_in(draft, form->size));
+  see_as_supplied(*form, draft, needs.usual_in(draft, form->size));
   if (form->memory == memory_form{}) form->memory = memory_of(draft.k.layout);
   if (draft.mask) take_mask(*draft.mask, *form);
   if (draft.bias) take_axes(*draft.bias, feature_group::bias, *form);

@@ -9,8 +9,8 @@
 namespace attest::audit {
 
 /// The form of call `at` of a case: form_of, and its threads, memory, shape and bytes of the mask, window and softcap.
-/// Of a backward pass, the form of its call of attention. Tensors that the kernel needs and that say nothing are
-/// `supplied`, not features. Returns nothing if the problem has not rank 4.
+/// Of a backward pass, the form of its call of attention. What the kernel needs, where it has the value that any
+/// call gets, is `supplied` and no feature. Returns nothing if the problem has not rank 4.
 std::optional<call_form> form_asked(audit_case const& of, std::size_t at, needed_inputs const& needs = {});
 
 /// The special values that a call may have: a NaN only where its V holds one.

@@ -132,12 +132,18 @@ std::string takes_words(verdict_facts const& facts) {
              : "every size that was asked";
 }
 
+/// A list of clauses, "a, b; c": none of them has a semicolon of its own.
+std::string listed(std::vector<std::string> clauses) {
+  for (std::string& clause : clauses) std::ranges::replace(clause, ';', ',');
+  return fmt::format("{}", fmt::join(clauses, "; "));
+}
+
 /// What was left out by the options and by the end of the time; what the kernel refuses has a row of its own.
 std::string not_asked_words(report const& of) {
   std::vector<std::string> words;
   for (omission const& left : of.not_asked)
     if (!left.what.starts_with("check ")) words.push_back(fmt::format("{} ({})", left.what, left.why));
-  return fmt::format("{}", fmt::join(words, "; "));
+  return listed(std::move(words));
 }
 
 void add_refutation(report const& of, verdict_facts const& facts, screen_form const& form, label_rows& rows) {
@@ -228,9 +234,9 @@ std::string as_screen(report const& kernel_report, screen_form const& form) {
       rows.add("ignored", said.sentence.substr(std::string_view("ignored: ").size()));
   if (facts.builds.size() > 1)
     rows.add("builds", fmt::format("{} builds of the kernel, which --same-kernel takes for one: {}",
-                                   facts.builds.size(), fmt::join(facts.builds, "; ")));
-  rows.add("left open", fmt::format("{}", fmt::join(kernel_report.relaxed, "; ")));
-  rows.add("unprotected", fmt::format("{}", fmt::join(facts.missing_protections, "; ")));
+                                   facts.builds.size(), listed(facts.builds)));
+  rows.add("left open", listed(kernel_report.relaxed));
+  rows.add("unprotected", listed(facts.missing_protections));
   if (auto const accepted = kernel_report.cause ? accepted_by(*kernel_report.cause) : std::vector<std::string>();
       !accepted.empty())
     rows.add("if meant", fmt::format("--accept {}", fmt::join(accepted, ",")));

@@ -49,7 +49,10 @@ std::string_view full_name(std::string_view type) {
 /// Why an audit of a kernel that refuses everything is undecided, and what to do.
 std::string words_of_refusing(kernel_domain const& of, problem::element_type type) {
   std::string const refused = fmt::format("the kernel refused every {} call", full_name(problem::name_of(type)));
-  if (of.other_type.empty()) return refused + "; `attest list kernels --kernel KERNEL` asks what it takes";
+  if (of.other_type.empty())
+    return refused +
+           "; --domain states calls that the search did not try, and `attest list kernels --kernel KERNEL` asks "
+           "what it takes";
   return fmt::format("{}; it answers {}: --contract {}", refused, full_name(of.other_type), of.other_type);
 }
 

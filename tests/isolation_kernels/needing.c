@@ -26,14 +26,20 @@ attest_status attest_caps_groups(attest_call const* call) {
   cap = 0;
   return status;
 }
+static int has_lengths_of_keys(attest_call const* call) {
+  return call->abi_version == ATTEST_KERNEL_ABI_2 && call->k_lengths && !call->q_lengths && !call->q_offsets &&
+         !call->k_offsets && !call->block_table && !call->block_mask && !call->keep && !call->sink && is_plain(call) &&
+         call->left < 0 && call->right < 0;
+}
 attest_status attest_needs_lengths(attest_call const* call) {
-  if (call->abi_version != ATTEST_KERNEL_ABI_2 || !call->k_lengths || call->q_lengths || call->q_offsets ||
-      call->k_offsets || call->block_table || call->block_mask || call->keep || call->sink || !is_plain(call) ||
-      call->left >= 0 || call->right >= 0)
-    return ATTEST_UNSUPPORTED;
+  if (!has_lengths_of_keys(call)) return ATTEST_UNSUPPORTED;
   attest_call plain;
   memcpy(&plain, call, offsetof(attest_call, sink));
   plain.abi_version = ATTEST_KERNEL_ABI;
   k_lengths = call->k_lengths;
   return answer(&plain);
+}
+attest_status attest_asserts_lengths(attest_call const* call) {
+  assert(has_lengths_of_keys(call));
+  return attest_needs_lengths(call);
 }

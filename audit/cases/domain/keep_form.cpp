@@ -102,21 +102,20 @@ void keep_scale(call_domain const& domain, call_form& form) {
   else if (!form.scale) form.options.remove(feature::scale);
 }
 
-/// Has the form a feature beside which `supply` cannot give it the offsets or the table that the domain needs?
-bool stays_in_place(needed_inputs const& needs, call_form const& form) {
-  using enum needed_inputs::input;
-  if (form.options.has(feature::packed) && needs.has(block_table)) return true;
-  if (form.options.has(feature::paged) && needs.has(k_offsets)) return true;
-  bool found = false;
-  if (needs.has(q_offsets) || needs.has(k_offsets))
-    form.options.each([&](feature one) { found = found || row_of(one).axes || one == feature::block_mask; });
-  return found;
-}
-
 }  // namespace
 
+bool excludes(needed_inputs const& needs, feature one) noexcept {
+  using enum needed_inputs::input;
+  if (one == feature::packed) return needs.has(block_table) || needs.has(mask) || needs.has(bias);
+  if (one == feature::paged) return needs.has(k_offsets);
+  return (needs.has(q_offsets) || needs.has(k_offsets)) && exclude(feature::packed, one) &&
+         row_of(one).group != feature_group::entries;
+}
+
 bool takes(call_domain const& domain, call_form const& form) {
-  if (form.supplied != domain.needs || stays_in_place(domain.needs, form)) return false;
+  bool apart = form.supplied != domain.needs;
+  form.options.each([&](feature one) { apart = apart || excludes(domain.needs, one); });
+  if (apart) return false;
   problem_draft call;
   call.band = band_of(form);
   if (form.options.has(feature::scale)) call.scale = form.scale.value_or(1);
@@ -131,6 +130,8 @@ bool needs_square(call_domain const& domain, call_form const& form) {
 void keep_to(call_domain const& domain, call_form& form) {
   if (domain.is_square() && form.options.has(feature::causal_top_left)) set_band(form, feature::causal);
   form.supplied = domain.needs;
+  for (feature_row const& row : feature_table())
+    if (form.options.has(row.id) && excludes(domain.needs, row.id)) form.options.remove(row.id), reset(form, row.id);
   if (takes(domain, form)) return;
   keep_heads(domain, form.size);
   keep_lengths(domain, form.size);

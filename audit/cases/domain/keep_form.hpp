@@ -6,6 +6,10 @@
 
 namespace attest::audit {
 
+/// Can no call with this feature have one of the inputs? Packed rows have no shape of a mask, a bias or a block mask,
+/// and packed keys no table.
+bool excludes(needed_inputs const& needs, feature one) noexcept;
+
 /// Is the call of this form in the domain?
 bool takes(call_domain const& domain, call_form const& form);
 
@@ -17,8 +21,8 @@ void keep_lengths(call_domain const& domain, problem::sizes& s);
 
 /// Moves a form to a near one in the domain: each size to the next member above it, or to the greatest if there is no
 /// such member. Kv heads that it does not take become batch entries. A band becomes the nearest form that the domain
-/// takes; a scale outside becomes its opposite or the default. If all its calls have n = m, both forms of causal
-/// are one, which is called causal.
+/// takes; a scale outside becomes its opposite or the default. Features that exclude a needed input go. If all its
+/// calls have n = m, both forms of causal are one, which is called causal.
 /// Requires  sizes that are valid, hq a multiple of hk; without heads of K and V, none of Q
 /// Ensures   takes(domain, form) if the domain has a call at all; an unchanged form, except for that name, if the
 ///           domain takes it

@@ -87,7 +87,7 @@ std::string call_form::text() const {
   if (bias_over) says += fmt::format("; bias over {}", fmt::join(*bias_over, " "));
   if (mask_byte != 1) says += fmt::format("; mask byte {}", mask_byte);
   if (memory != memory_form{}) says += "; " + memory.text();
-  if (!supplied.empty()) says += fmt::format("; with a {} that says nothing", fmt::join(supplied.names(), ", "));
+  if (!supplied.empty()) says += fmt::format("; {} as in every call", fmt::join(supplied.names(), ", "));
   return says;
 }
 

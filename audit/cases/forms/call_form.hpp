@@ -29,7 +29,7 @@ struct call_form {
   std::optional<broadcast_axes> mask_over{}, bias_over{};
   std::uint8_t mask_byte = 1;  ///< the byte of a visible key
   memory_form memory{};        ///< where the tensors lie
-  /// Tensors that the call gets if its features bring none: they say nothing, but the kernel needs them.
+  /// What the kernel needs in every call: `supply` gives it where the features bring none.
   needed_inputs supplied{};
   friend bool operator==(call_form const&, call_form const&) = default;
 

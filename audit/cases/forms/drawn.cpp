@@ -54,7 +54,7 @@ void keep_to(support const& answers, call_form& form) {
 
 /// One or two features of version 2 in every fourth form of a call by itself, as far as the kernel answers them; random
 /// numbers of their own, so that a kernel of version 1 is asked the same with and without them.
-void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, support const& answers) {
+void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, shape_limits const& limits) {
   random_stream random(seed, fmt::format("drawn-version-2/{}", number));
   if (random.below(2) != 0) return;
   std::span<feature_row const> const added = feature_table().subspan(static_cast<std::size_t>(first_of_version_2));
@@ -65,7 +65,7 @@ void add_version_2(call_form& form, std::uint64_t seed, std::int64_t number, sup
     if (excluded) continue;
     call_form with = form;
     with.options.add(chosen);
-    if (answers.answers(with.features())) form = with;
+    if (limits.answers.answers(with.features()) && takes(limits.domain, with)) form = with;
   }
 }
 
@@ -212,7 +212,7 @@ call_form drawn_form(random_stream& random, problem::element_type type, call_cos
 audit_case drawn_call(random_stream& random, problem::element_type type, std::uint64_t seed, std::int64_t number,
                       call_cost const& limit, shape_limits const& limits) {
   call_form drawn = drawn_form(random, type, limit, limits.answers, limits.domain);
-  if (number % 4 == 2) add_version_2(drawn, seed, number, limits.answers);
+  if (number % 4 == 2) add_version_2(drawn, seed, number, limits);
   call_form const whole = drawn;
   set_residues(drawn.size, number / 2, limits.domain);
   return single(admits(limit, cost_of(drawn, type)) ? drawn : whole, type, limits, random);

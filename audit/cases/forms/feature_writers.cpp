@@ -118,6 +118,11 @@ void draw_block_mask(feature_row const&, call_form const&, problem_draft& to, ra
 
 void draw_entries(feature_row const&, call_form const& form, problem_draft& to, random_stream& random) {
   draw_lengths(to, random);
+  // A kernel that needs lengths of one side may take no others.
+  bool const of_queries = form.supplied.has(needed_inputs::input::q_lengths),
+             of_keys = form.supplied.has(needed_inputs::input::k_lengths) ||
+                       form.supplied.has(needed_inputs::input::block_table);
+  if (of_queries != of_keys) (of_queries ? to.k_lengths : to.q_lengths).reset();
   if (to.band == problem::band{} || form.diagonal || form.options.has(feature::causal_top_left)) return;
   to.align = 1;  // each entry at its own end
   to.band.diagonal -= form.size.m - form.size.n;
@@ -130,8 +135,9 @@ void pack(feature_row const& row, call_form const& form, problem_draft& to, rand
 
 void page(feature_row const& row, call_form const& form, problem_draft& to, random_stream& random) {
   draw_entries(row, form, to, random);
+  std::int64_t const drawn = page_rows[random.below(std::ssize(page_rows))];
   page_keys(to,
-            {.page = page_rows[random.below(std::ssize(page_rows))],
+            {.page = form.supplied.has(needed_inputs::input::block_table) ? form.supplied.page() : drawn,
              .more_columns = random.below(most_more_columns + 1),
              .more_pages = random.below(most_more_pages + 1)},
             random);

@@ -107,6 +107,7 @@ std::vector<audit_case> support_cases(problem::element_type type, std::uint64_t 
       form.options.add(one);
       axes_over(form, row_of(one).group) = axes;
       keep_to(domain, form);
+      if (!form.options.has(one)) continue;
       std::string const name =
           fmt::format("{}-{}{}{}m", row_of(one).name, axes[0] ? 'b' : '1', axes[1] ? 'h' : '1', axes[2] ? 'n' : '1');
       cases.push_back(case_of(form, name, type, seed));

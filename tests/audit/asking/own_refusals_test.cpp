@@ -10,9 +10,9 @@ namespace {
 
 using Catch::Contains;
 
-kernel_session opened(char const* symbol) {
+kernel_session opened(char const* symbol, char const* name = "limited") {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
-  auto kernel = kernel_session::open({library("limited"), symbol}, {}, {});
+  auto kernel = kernel_session::open({library(name), symbol}, {}, {});
   if (!kernel) FAIL(kernel.why().message());
   return std::move(kernel).value();
 }
@@ -64,6 +64,16 @@ TEST_CASE("an assertion on an optional tensor is a refusal of it in every call",
 TEST_CASE("an assertion on two tensors together is a refusal of both together", "[unit]") {
   CHECK(taken(larger({feature::mask, feature::bias}), "attest_asserts_one_tensor").unsupported);
   CHECK_FALSE(taken(larger({feature::mask}), "attest_asserts_one_tensor").unsupported);
+}
+
+TEST_CASE("an assertion on lengths of queries beside the lengths of keys that a kernel needs is a refusal", "[unit]") {
+  kernel_session kernel = opened("attest_asserts_lengths", "needing");
+  kernel.ask_by({.weights = output_asking::never});
+  own_refusals refusals(element_type::f32, 1, call_domain::of_text("needs=k_lengths").value(), {}, true);
+  case_result const found = taken(larger({feature::lengths}), kernel, refusals);
+  CHECK((found.unsupported && found.judged.failed == 0));
+  REQUIRE(found.observations.size() == 1);
+  CHECK_THAT(found.observations.front(), Contains("the smallest call with q_lengths"));
 }
 
 TEST_CASE("an end of the process that the small call does not show is a finding", "[unit]") {

@@ -84,6 +84,50 @@ TEST_CASE("draws and production shapes with the offsets or the table that a kern
   }
 }
 
+TEST_CASE("drawn calls and shown ones and production shapes have the inputs that a kernel needs", "[unit]") {
+  for (char const* needed : {"mask", "bias", "softcap", "sink", "k_lengths", "q_lengths,k_lengths", "mask,block_table",
+                             "q_offsets,k_offsets", "k_lengths,k_offsets", "block_table:32"}) {
+    shape_limits const limits = limits_in(fmt::format("d=64 dv=d needs={}", needed));
+    int of_entries = 0;
+    auto const check = [&](audit_case const& made) {
+      INFO(needed << "  " << made.name << "  " << made.form->text());
+      CHECK(takes(limits.domain, *made.form));
+      for (std::size_t call = 0; call <= made.further.size(); ++call)
+        CHECK(limits.domain.needs.all_in(made.call(call).draft()));
+      made.form->options.each([&](feature one) { of_entries += row_of(one).group == feature_group::entries; });
+    };
+    for (audit_case const& shown : support_cases(element_type::f32, 1, limits.domain)) check(shown);
+    for (std::int64_t number = 1; number <= 60; ++number) check(drawn_case(element_type::f32, 3, number, limits));
+    for (production_shape const& row : production_shapes())
+      if (!why_not_asked(row, element_type::bf16, limits)) check(production_case(row, element_type::bf16, 1, limits));
+    CHECK(of_entries > 0);
+  }
+}
+
+TEST_CASE("a kernel that needs lengths of keys or pages of 32 is asked others of this kind", "[unit]") {
+  auto const shown = [](char const* needs, feature one) {
+    call_domain const domain = limits_in(fmt::format("d=64 dv=d needs={}", needs)).domain;
+    return support_case({one}, element_type::f32, 1, domain)->problem.draft();
+  };
+  problem_draft const keys = shown("k_lengths", feature::lengths), queries = shown("q_lengths", feature::lengths);
+  CHECK((keys.k_lengths && !keys.q_lengths && queries.q_lengths && !queries.k_lengths));
+  needed_inputs lengths;
+  lengths.add(needed_inputs::input::k_lengths);
+  CHECK(lengths.usual_in(keys, {2, 4, 4, 24, 24, 64, 64}).empty());
+  problem_draft const pages = shown("block_table:32", feature::paged);
+  CHECK((pages.k.layout.shape[2] == 32 && !pages.q_lengths));
+}
+
+TEST_CASE("what cannot stand beside a needed input is no question", "[unit]") {
+  auto const names = [](char const* needs) {
+    return names_of(support_cases(element_type::f32, 1, limits_in(fmt::format("d=64 dv=d needs={}", needs)).domain));
+  };
+  CHECK((names("mask").contains("paged") && names("mask").contains("lengths") && !names("mask").contains("packed")));
+  CHECK((names("k_lengths").contains("packed") && !names("block_table").contains("packed")));
+  CHECK_FALSE((names("q_offsets").contains("mask") || names("q_offsets").contains("bias-1hnm")));
+  CHECK_FALSE((names("q_offsets").contains("block-mask") || names("k_offsets").contains("paged")));
+}
+
 TEST_CASE("drawn forms meet one query beside many keys where a domain has both", "[unit]") {
   call_domain const domain = limits_in(generating).domain;
   random_stream random(4, "one query");

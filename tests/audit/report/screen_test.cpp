@@ -71,6 +71,15 @@ report certified_report() {
 
 }  // namespace
 
+TEST_CASE("a list of clauses on the screen has semicolons between them alone", "[unit]") {
+  report is = certified_report();
+  is.not_asked = {{"5 cases, which are not plain; sinks: --abi 2 has them", "attest gen left them out"},
+                  {"draws 1 to 3", "stopped; by hand"}};
+  CHECK_THAT(as_screen(is, {.columns = 200}),
+             Contains("5 cases, which are not plain, sinks: --abi 2 has them (attest gen left them out); draws 1 to 3 "
+                      "(stopped, by hand)"));
+}
+
 TEST_CASE("a report of any kind fits one screen of 24 lines and 100 columns", "[unit]") {
   for (report const& of : {refuted_report(), certified_report()}) {
     auto const lines = lines_of(as_screen(of, {}));
