@@ -151,6 +151,25 @@ attest_status attest_groups_up_to_6(attest_call const* call) {
   return within(flash(call) && s.hq <= 6 * s.hk, call);
 }
 
+/* d = 64 beside dv = 128 in tiles of 64 queries, by assertions. The second one loses the last column behind two tiles.
+ */
+attest_status attest_asserts_wide_values(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  assert(is_plain(call) && naive_supports(call));
+  assert(s.d == 64 && s.dv == 128);
+  assert(s.n % 64 == 0);
+  assert(has_band(call, none));
+  return answer(call);
+}
+attest_status attest_loses_wide_values(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  attest_status const status = attest_asserts_wide_values(call);
+  for (int64_t b = 0; b < s.b; ++b)
+    for (int64_t h = 0; h < s.hq; ++h)
+      for (int64_t i = 128; i < s.n; ++i) naive_store(call->out, b, h, i, s.dv - 1, 0);
+  return status;
+}
+
 attest_status attest_stated_windows(attest_call const* call) {
   sizes const s = sizes_of(call);
   return within(is_plain(call) && s.d == s.dv && s.d % 16 == 0 && s.d <= 256 && !isnan(call->scale) &&

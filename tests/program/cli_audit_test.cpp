@@ -50,6 +50,20 @@ TEST_CASE("a kernel of prompts or one further query is asked both", "[unit]") {
   CHECK(has(wrong["findings"][0]["reproducer"], " --domain '" + domain + "'"));
 }
 
+TEST_CASE("a kernel that asserts an odd domain is judged by its answers, not by its assertions", "[unit]") {
+  std::string const asked = "audit --quick --seed 5 --draws 0 --findings \"\" --only accuracy,edges,heads --fail-fast",
+                    domain = "d=64 dv=128 n%64,0 causal=none weights=never";
+  auto const honest = report(asked + kernel("limited") + ":attest_asserts_wide_values");
+  INFO(honest["evidence"]["sentence"]);
+  CHECK(honest["verdict"] == "certified");
+  CHECK(honest["domain"]["text"] == domain);
+  auto const wrong = report(asked + kernel("limited") + ":attest_loses_wide_values");
+  CHECK(wrong["verdict"] == "refuted");
+  CHECK(wrong["domain"]["text"] == domain);
+  REQUIRE_FALSE(wrong["findings"].empty());
+  for (auto const& one : wrong["findings"]) CHECK((one["class"] != "crash" && one["sizes"]["n"] > 128));
+}
+
 TEST_CASE("the domain of a kernel is that of its shards and reproducers", "[slow]") {
   std::string const asked = "audit --quick --seed 5 --draws 0 --only accuracy,tails,domain --findings \"\"";
   std::string const domain = "d=64,128 dv=d n>=1 m>=1 causal=none,bottom-right scale>0";
