@@ -151,6 +151,15 @@ attest_status attest_groups_up_to_6(attest_call const* call) {
   return within(flash(call) && s.hq <= 6 * s.hk, call);
 }
 
+/* V twice as wide as K; one query or tiles, of at most half as many queries as keys. */
+attest_status attest_double_values(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(is_plain(call) && s.dv == 2 * s.d && s.d % 32 == 0 && s.d <= 128 && has_band(call, none), call);
+}
+attest_status attest_half_tiles_or_one(attest_call const* call) {
+  return within(tiles_or_one(call) && sizes_of(call).m >= 2 * sizes_of(call).n, call);
+}
+
 /* d = 64 beside dv = 128 in tiles of 64 queries, by assertions. The second one loses the last column behind two tiles.
  */
 attest_status attest_asserts_wide_values(attest_call const* call) {

@@ -43,3 +43,8 @@ attest_status attest_asserts_lengths(attest_call const* call) {
   assert(has_lengths_of_keys(call));
   return attest_needs_lengths(call);
 }
+attest_status attest_asserts_decoding(attest_call const* call) { /* in even groups */
+  sizes const s = sizes_of(call);
+  assert(s.n == 1 && s.hq % (2 * s.hk) == 0 && one_of_two(&s));
+  return attest_asserts_lengths(call);
+}

@@ -24,6 +24,7 @@ class domain_search {
 
   bool takes_everything();
   bool find_base();
+  void add_queries_to_base();
   /// Begins with the base alone.
   void start();
   void find_lengths();

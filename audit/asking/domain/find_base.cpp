@@ -39,7 +39,7 @@ constexpr heads one_head[]{{1, 1}};
 constexpr heads likely_heads[]{{1, 1}, {4, 4}, {8, 1}};
 constexpr heads heads_of_latents[]{{16, 1}, {128, 1}};
 constexpr heads small_groups[]{{1, 1}, {2, 1}, {3, 1}, {4, 1}};
-constexpr heads grouped_heads[]{{8, 1}, {8, 2}};
+constexpr heads further_groups[]{{8, 2}};
 constexpr heads further_heads[]{{2, 2}, {8, 8}, {5, 1}, {6, 1}, {7, 1}, {16, 1}, {8, 4}, {8, 2}, {32, 8}};
 constexpr band_form no_band[]{band_form::none};
 constexpr band_form likely_bands[]{band_form::none, band_form::bottom_right, band_form::top_left};
@@ -78,10 +78,11 @@ constexpr call_product bases[]{
 /// Beside outputs that a kernel may refuse, or need, by an assertion.
 constexpr call_product beside_outputs{by_default, likely_bands, likely_lengths, likely_widths, {likely_heads, 2}};
 constexpr asked_outputs other_outputs[]{{.lse = false, .weights = false}, {.lse = true, .weights = true}};
-constexpr call_product beside_needs{likely_scales, no_band, likely_lengths, likely_widths, {likely_heads + 1, 1}};
-/// The same in grouped heads, with unusual widths, with a band.
+constexpr call_product beside_needs{by_default, no_band, likely_lengths, likely_widths, {likely_heads + 1, 2}};
+/// The same with a number as scale, in further grouped heads, with unusual widths, with a band.
 constexpr call_product further_beside_needs[]{
-    {by_default, no_band, likely_lengths, likely_widths, grouped_heads},
+    {by_number, no_band, likely_lengths, likely_widths, {likely_heads + 1, 1}},
+    {by_default, no_band, likely_lengths, likely_widths, further_groups},
     {by_default, no_band, likely_lengths, further_widths, {likely_heads + 1, 1}},
     {by_default, hiding_bands, likely_lengths, likely_widths, {likely_heads + 1, 1}},
 };
@@ -123,6 +124,15 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_inputs c
 }
 
 }  // namespace
+
+/// A kernel that takes one query may take several, too, beside more keys.
+void domain_search::add_queries_to_base() {
+  domain_call several = base_;
+  for (auto const& [n, m] : {lengths{384, 768}, lengths{384, 1536}}) {
+    several.size.n = n, several.size.m = m;
+    if (base_.size.n == 1 && ask_.takes(several)) base_ = several;
+  }
+}
 
 bool domain_search::find_base() {
   auto const takes_one_beside_needs = [&](call_product const& of) {

@@ -103,6 +103,7 @@ call_domain domain_search::run() {
   }
   ask_.begin_step(2);
   if (!find_base()) return {};
+  add_queries_to_base();
   start();
   ask_.begin_step(2);
   find_outputs(base_);

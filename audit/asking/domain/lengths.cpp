@@ -23,6 +23,12 @@ domain_search::length_sets domain_search::lengths_around(domain_call const& from
   if ((!equal && found.n.has(1)) || !takes_lengths(from, 1, from.size.m) ||
       !takes_lengths(from, 1, found.m.near(from.size.m + 1)))
     return found;
+  if (found.rule == call_domain::lengths::no_more_queries && found.m.listed.empty()) {
+    // The rule alone says how many keys several queries need: one query may have fewer.
+    size_set const keys = sizes_around([&](std::int64_t x) { return takes_lengths(from, 1, x); }, from.size.m,
+                                       {4096, false, [&] { return ask_.is_slow(); }});
+    if (keys.listed.empty() && keys.granule == found.m.granule) found.m.least = std::min(found.m.least, keys.least);
+  }
   if (equal || found.n.listed.empty()) found.n.one = true;
   else found.n.listed.insert(found.n.listed.begin(), 1);
   return found;

@@ -39,7 +39,8 @@ void domain_search::find_widths() {
   else if (!domain_.d.listed.empty() || taken.empty()) add_pairs(taken);
 }
 
-/// Adds the pairs (d, dv) that models have, for each d that is not taken with dv = d.
+/// Adds the pairs (d, dv) that models have, and other ones in the ratio of the base, for each d that is not taken with
+/// dv = d.
 void domain_search::add_pairs(std::vector<std::int64_t> const& same) {
   std::vector<width> all;
   for (std::int64_t const x : same) all.emplace_back(x, x);
@@ -49,6 +50,11 @@ void domain_search::add_pairs(std::vector<std::int64_t> const& same) {
   };
   add({base_.size.d, base_.size.dv});
   std::ranges::for_each(pairs_of_models, add);
+  auto const add_in_ratio = [&](std::int64_t d) {
+    auto const& [b, hq, hk, n, m, width, value_width] = base_.size;
+    if (width != value_width && d * value_width % width == 0) add({d, d * value_width / width});
+  };
+  std::ranges::for_each(telling, add_in_ratio), std::ranges::for_each(further, add_in_ratio);
   if (all.size() == same.size()) {
     domain_.dv = call_domain::value_widths::same;
     return;

@@ -48,11 +48,13 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
 }
 
 TEST_CASE("optional inputs that every call must have are found", "[unit]") {
-  auto const [symbol, text] = GENERATE(expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
-                                       expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
-                                       expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
-                                       expected{"attest_caps_groups", "d=64,128 dv=d group>=2 needs=softcap"},
-                                       expected{"attest_needs_lengths", "causal=none needs=k_lengths"});
+  auto const [symbol, text] = GENERATE(
+      expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
+      expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
+      expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
+      expected{"attest_caps_groups", "d=64,128 dv=d group>=2 needs=softcap"},
+      expected{"attest_needs_lengths", "causal=none needs=k_lengths"},
+      expected{"attest_asserts_decoding", "d=64,128 dv=d n=1 group%2 causal=none needs=k_lengths weights=never"});
   CAPTURE(symbol);
   found_domain const of = found(symbol, "needing");
   CHECK(of.domain.text() == text);
@@ -77,7 +79,9 @@ TEST_CASE("rules between queries and keys are found", "[unit]") {
       GENERATE(expected{"attest_long_keys", "m>=2n causal=none"}, expected{"attest_few_keys", "n>=m causal=none"},
                expected{"attest_generates", "d=64,128 dv=d n=1,m m%16 causal=none,top-left,bottom-right scale>0"},
                expected{"attest_prompts_are_causal", "d=64,128 dv=d n=1,m m%16 causal=none,square scale>0"},
-               expected{"attest_tiles_or_one", "d=64,128 dv=d n%128,1 m>=1 causal=none scale>0"});
+               expected{"attest_tiles_or_one", "d=64,128 dv=d n%128,1 m>=1 causal=none scale>0"},
+               expected{"attest_half_tiles_or_one", "d=64,128 dv=d n%128,1 m>=2n m>=2 causal=none scale>0"},
+               expected{"attest_double_values", "d=32,64,96,128 dv=64,128,192,256 causal=none"});
   CAPTURE(symbol);
   found_domain const of = found(symbol);
   CHECK(of.domain.text() == text);
