@@ -39,7 +39,7 @@ void name_ignored_field(audit_case const& kernel_case, owned_outputs const& outp
   if (!ignored) return;
   for (violation& v : wrong) {
     v.sentence += fmt::format("; it is right for the same call without its {}", row_of(*ignored).name);
-    v.bug_class = bug_class::ignored_field;
+    v.bug_class = bug_class::ignored_field, v.basis = class_basis::seen;
   }
 }
 
@@ -62,7 +62,7 @@ void call_explainer::explain(violation& wrong) {
         "wrong";
   if (diagnosis const known = diagnose(problem_, outputs_, claim_, wrong); !known.sentence.empty()) {
     wrong.sentence += "; " + known.sentence;
-    if (!wrong.bug_class) wrong.bug_class = known.bug_class;
+    if (!wrong.bug_class) wrong.bug_class = known.bug_class, wrong.basis = class_basis::row;
   } else if (auto const& factor = factor_of_row(wrong)) {
     wrong.sentence +=
         fmt::format("; every output of its row is {0:.{1}g} times the exact one: the weights sum to {0:.{1}g}",

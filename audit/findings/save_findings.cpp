@@ -163,6 +163,7 @@ void save_findings(audit_options const& options, case_finder const& find, clock:
     else if (!done.emplace(found.check, found.class_token()).second)
       found.no_pictures = "an earlier finding of this check and class has them";
     else if (auto const failing = find(found.check, found.case_name)) saver.save(*failing, found);
+    if (found.shrunk) found.shrunk->what.bug_class = found.what.bug_class;  // not what a second run suspects
   }
   keep_answers_of_cause(into);
 }

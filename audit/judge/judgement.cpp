@@ -45,7 +45,7 @@ void suspect(std::vector<violation>& wrong, bug_class by_check) {
       continue;
     }
     v.bug_class = is_unseen_step(by_check) && is_finite_for_finite(v) ? bug_class::accuracy : by_check;
-    v.suspected = true;
+    v.basis = class_basis::check;
   }
 }
 

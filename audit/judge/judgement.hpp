@@ -14,6 +14,13 @@
 
 namespace attest::audit {
 
+/// What the class of a violation rests on.
+enum class class_basis : std::uint8_t {
+  seen,   ///< what is wrong shows it
+  row,    ///< its row fits a plain mistake, and may fit others
+  check,  ///< nothing but its check suggests it
+};
+
 /// An element that is certainly wrong.
 struct violation {
   std::string output;                   ///< "o", "lse" or "weights"
@@ -26,7 +33,7 @@ struct violation {
   std::int32_t callers =
       0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
   std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
-  bool suspected = false;                 ///< the class is what the check suspects; nothing was seen that says it
+  class_basis basis = class_basis::seen;
 };
 
 /// Gives each violation of a case without a class `by_check`, the class of the check, as a suspicion. A finite
@@ -34,9 +41,9 @@ struct violation {
 /// accuracy. The class of an LSE is lse unless O is wrong too.
 void suspect(std::vector<violation>& wrong, bug_class by_check);
 
-/// Have both the same class, or a suspected one? The cause may have replaced that.
+/// Have both the same class, or classes that the cause may replace?
 inline bool is_of_class(violation const& a, violation const& b) noexcept {
-  return a.suspected == b.suspected && (a.suspected || a.bug_class == b.bug_class);
+  return a.basis == b.basis && (a.basis != class_basis::seen || a.bug_class == b.bug_class);
 }
 
 /// Why an element is not judged.

@@ -29,10 +29,13 @@ std::string without_sharp_element(judgement const& sum) {
   return "";
 }
 
-std::vector<std::string> classes_of(judgement const& judged) {
+failing_case failing_of(judgement const& judged) {
+  failing_case failing;
   std::set<std::string> classes;
-  for (violation const& wrong : judged.violations) classes.emplace(token_of(*wrong.bug_class));
-  return {classes.begin(), classes.end()};
+  for (violation const& wrong : judged.violations)
+    classes.emplace(token_of(*wrong.bug_class)), failing.judged.emplace(*wrong.bug_class, wrong.basis);
+  failing.classes.assign(classes.begin(), classes.end());
+  return failing;
 }
 
 /// Why gradients beyond their bound refute nothing; empty if there are none.
@@ -82,8 +85,10 @@ void report_builder::add_judgement(check_result& row, std::string const& case_na
   if (judged.undecided > 0) ++row.undecided;
   if (judged.failed > 0) {
     ++row.failed;
-    if (report_.failing.size() < report::kept_failing)
-      report_.failing.push_back({row.name, case_name, number_, classes_of(judged)});
+    if (report_.failing.size() < report::kept_failing) {
+      failing_case& failing = report_.failing.emplace_back(failing_of(judged));
+      failing.check = row.name, failing.name = case_name, failing.number = number_;
+    }
   }
   bool const waived = is_waived(waived_, row.name, case_name);
   std::set<std::pair<std::string, bug_class>>

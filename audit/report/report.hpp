@@ -115,6 +115,7 @@ struct failing_case {
   /// If it was judged again: the wider presets under which nothing of it is wrong, narrowest first. Presets that an
   /// earlier failing case was outside of are left out.
   std::optional<std::vector<holding_preset>> inside = {};
+  std::set<std::pair<bug_class, class_basis>> judged = {};  ///< `classes` as they were judged; not in files
 };
 
 /// How the calls of a recorded file ended, if its metadata say it (PREFIX.attest.status).

@@ -1,7 +1,7 @@
-// The classes of findings that nothing but their check suggests.
+// The classes of findings that nothing but their check or one row suggests.
 #include <algorithm>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "audit/cause/hypotheses/hypothesis.hpp"
@@ -24,30 +24,26 @@ bool is_plain(call_form const& form) {
 
 }  // namespace
 
-/// A class that a check suspects gives way to the class of the cause. Where plain calls are wrong, too, what a check
-/// adds to them is not what is wrong: the class is accuracy.
+/// A class that a check suspects, or a row fits, gives way to the class of the cause. Where plain calls are wrong, too,
+/// what a check adds to them is not what is wrong: the class is accuracy.
 void audit_session::name_classes() {
-  std::optional<bug_class> is = class_of_cause(report_.cause);
+  std::optional<bug_class> const is = class_of_cause(report_.cause);
   bool const plain_wrong =
       std::ranges::any_of(judged_, [](judged_form const& call) { return call.wrong && is_plain(call.form); });
-  if (!is && plain_wrong) is = bug_class::accuracy;
-  std::map<std::string, bug_class> seen;  // by check: what was suspected
-  for (finding& found : report_.findings) {
-    auto& of = found.what.bug_class;
+  auto const named = [&](std::string const& check, bug_class judged, class_basis basis) {
+    if (basis == class_basis::seen) return judged;
+    if (is) return *is;
     // Sizes alone show no foreign memory; a check of strides changes nothing else.
-    bool const of_sizes = of == bug_class::memory && found.check != "strides";
-    if (!found.what.suspected || (!is && !of_sizes)) continue;
-    seen.emplace(found.check, *of);
-    of = is.value_or(bug_class::accuracy);
+    bool const of_sizes = judged == bug_class::memory && check != "strides";
+    return basis == class_basis::check && (plain_wrong || of_sizes) ? bug_class::accuracy : judged;
+  };
+  for (finding& found : report_.findings)
+    found.what.bug_class = named(found.check, *found.what.bug_class, found.what.basis);
+  for (failing_case& failing : report_.failing) {
+    std::set<std::string> classes;
+    for (auto const& [judged, basis] : failing.judged) classes.emplace(token_of(named(failing.check, judged, basis)));
+    failing.classes.assign(classes.begin(), classes.end());
   }
-  for (failing_case& failing : report_.failing)
-    if (auto const at = seen.find(failing.check); at != seen.end()) {
-      std::ranges::replace(failing.classes, std::string(token_of(at->second)),
-                           std::string(token_of(is.value_or(bug_class::accuracy))));
-      std::ranges::sort(failing.classes);
-      auto const twice = std::ranges::unique(failing.classes);
-      failing.classes.erase(twice.begin(), twice.end());
-    }
 }
 
 }  // namespace attest::audit

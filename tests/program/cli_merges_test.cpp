@@ -97,13 +97,25 @@ TEST_CASE("a field that a kernel ignores is a finding of its own", "[unit]") {
 
 TEST_CASE("the class of a finding is read off the cause, whatever its check suspects", "[unit]") {
   CHECK(attest("audit --quick --seed 1 --only sharp,far-blocks,tails" + merge_of_zoo("merges_without_weights") +
-               " --json class.json")
+               " --shard 1/1 --json class.json --junit class.xml --sarif class.sarif --report class.html")
             .status == 1);
   json const found = report("class.json");
   INFO(found["cause"].dump(1));
   REQUIRE_FALSE(found["findings"].empty());
-  for (json const& each : found["findings"]) CHECK(each["class"] == "lse");
-  for (json const& each : found["failing"]) CHECK(has(each["classes"].dump(), "lse"));
+  for (json const& each : found["findings"]) {
+    CHECK(each["class"] == "lse");
+    if (each["file"] != "") CHECK(has(each["file"], each["check"].get<std::string>() + "-lse-"));
+  }
+  for (json const& each : found["failing"]) CHECK(each["classes"] == json{"lse"});
+  for (json const& each : report("class.sarif")["runs"][0]["results"]) CHECK(each["ruleId"] == "lse");
+  // In the facts of the shard, of findings and of their smaller calls; in pages, beside the words of the case.
+  for (char const* const name : {"class.json", "class.xml", "class.html"})
+    for (char const* const other : {"accuracy", "cheap-exp", "memory", "weak-test"}) {
+      INFO(name << ' ' << other);
+      CHECK_FALSE(has(contents(folder() / name), '"' + std::string(other) + '"'));
+      CHECK_FALSE(has(contents(folder() / name), '[' + std::string(other) + ']'));
+      CHECK_FALSE(has(contents(folder() / name), '>' + std::string(other)));
+    }
 }
 
 TEST_CASE("a finding about a merge is said in rows of its parts", "[unit]") {

@@ -87,9 +87,9 @@ TEST_CASE("an LSE beside a wrong O has the class of that, and lse where O is rig
   std::vector both{of_lse, of_o}, alone{of_lse};
   audit::suspect(both, audit::bug_class::sink), audit::suspect(alone, audit::bug_class::sink);
   CHECK(both.front().bug_class == audit::bug_class::sink);
-  CHECK(both.front().suspected);
+  CHECK(both.front().basis == audit::class_basis::check);
   CHECK(alone.front().bug_class == audit::bug_class::lse);
-  CHECK_FALSE(alone.front().suspected);
+  CHECK(alone.front().basis == audit::class_basis::seen);
 }
 
 TEST_CASE("the outputs of a call that only warms up are judged", "[unit]") {
