@@ -73,6 +73,13 @@ ATTEST_MUTANT(large_biases_hide, bug_class::accuracy, "no public report",
   }
 };
 
+ATTEST_MUTANT(infinite_biases_hide, bug_class::nan_swallowed, "no public report",
+              "a bias of -inf is taken for a mask: a NaN of its key or value is lost") {
+  static bool attends(place const& at, std::int64_t j) {
+    return honest<F>::attends(at, j) && !(at.call.bias && honest<F>::bias(at, j) == -honest<F>::infinity);
+  }
+};
+
 ATTEST_MUTANT(bias_in_base_2, bug_class::accuracy, "no public report",
               "scores are brought to base 2, and the bias is not") {
   static F score(place const& at, F product, std::int64_t j) {

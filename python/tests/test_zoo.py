@@ -113,6 +113,7 @@ MUTANTS = {
     "tails/no-value-columns": "no_lse_without_columns",
     "visible-nan/inf-in-q": "infinite_score_is_largest_score",
     "visible-nan/nan-in-q": "nan_check_folded_away nan_query_is_zero nan_score_is_no_score",
+    "visible-nan/nan-beside-minus-inf-bias": "infinite_biases_hide",
     "worked-examples/shapes-2-5-7-64-32": "forgets_the_tail",
 }
 CASES = {name: case for case, names in MUTANTS.items() for name in names.split()}

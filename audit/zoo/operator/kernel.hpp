@@ -64,6 +64,8 @@ struct honest_operator {
   }
   /// Called on a part before it is merged.
   static void finish(place const&, key_range const&, operator_part<F>&) {}
+  /// The weight of a part with the maximum `of` beside the maximum M of both.
+  static F part_weight(F of, F M) { return static_cast<F>(std::exp(static_cast<double>(of - M))); }
   static constexpr bool merges_nothing = false;  ///< two parts that saw nothing are merged, too: exp(−∞ − −∞)
   /// The query whose LSE is written.
   static place lse_place(place const& at) { return at; }
@@ -252,7 +254,7 @@ class operator_kernel {
     if (M == -infinity && !P::merges_nothing) return;
     auto const weight = [&](F of) {
       bool const is_0 = of == -infinity && !P::merges_nothing;
-      return is_0 ? F(0) : static_cast<F>(std::exp(static_cast<double>(of - M)));
+      return is_0 ? F(0) : P::part_weight(of, M);
     };
     F const a = weight(to.M), b = weight(other.M);
     to.l = to.l * a + other.l * b;

@@ -57,6 +57,16 @@ ATTEST_OPERATOR(sink_not_in_lse, bug_class::sink, "flashinfer PR#5119", "the LSE
   }
 };
 
+ATTEST_OPERATOR(sink_nan_without_keys, bug_class::sink, "no public report",
+                "a sink of NaN or +inf makes NaN of a query that sees no key") {
+  static F nan_by_sink(operator_place<F> const& at, F otherwise) {
+    F const t = honest_operator<F>::template sink<honest_operator<F>>(at);
+    return std::isnan(t) || t == honest_operator<F>::infinity ? std::numeric_limits<F>::quiet_NaN() : otherwise;
+  }
+  static F empty_output(operator_place<F> const& at) { return nan_by_sink(at, 0); }
+  static F empty_lse(operator_place<F> const& at) { return nan_by_sink(at, -honest_operator<F>::infinity); }
+};
+
 ATTEST_OPERATOR(sink_not_in_empty_rows, bug_class::sink, "TransformerEngine#3249",
                 "the LSE of a row that sees no key is -1e30 beside a sink") {
   static F empty_lse(operator_place<F> const& at) {
@@ -132,6 +142,15 @@ ATTEST_OPERATOR(block_byte_2, bug_class::mask_polarity, "pytorch#165838",
 ATTEST_OPERATOR(dropout_before_sum, bug_class::dropout, "nki-samples PR#80",
                 "dropped weights are missing in the sum of the row") {
   static constexpr bool sums_dropped = false;
+};
+
+ATTEST_OPERATOR(dropout_in_sum, bug_class::dropout, "nki-samples PR#80",
+                "the sum of the row is over weights that are dropped, and divided by 1 - p, already") {
+  static constexpr bool sums_dropped = false;
+  static F factor(operator_place<F> const&) { return 1; }
+  static F log_sum_exp(operator_place<F> const& at, F M, F l, F keys_M, F keys_l) {
+    return honest_operator<F>::log_sum_exp(at, M, l * honest_operator<F>::factor(at), keys_M, keys_l);
+  }
 };
 
 ATTEST_OPERATOR(dropout_not_divided, bug_class::dropout, "ROCm/triton PR#460",

@@ -109,3 +109,16 @@ ATTEST_DECODING(split_lse_elsewhere, bug_class::entries, "flash-attention#2842",
     return place;
   }
 };
+
+ATTEST_OPERATOR(split_unweighted, bug_class::lse, "flashinfer#4484",
+                "equal parts, of at most 64 keys of the slot, are added without their weights") {
+  template <class P>
+  static std::int64_t parts(operator_place<F> const& at) {
+    return std::max<std::int64_t>((at.size().m + 63) / 64, 1);
+  }
+  static key_range part(operator_place<F> const& at, std::int64_t s, std::int64_t of, std::int64_t m) {
+    std::int64_t const most = (at.size().m + of - 1) / of;
+    return {std::min(s * most, m), std::min((s + 1) * most, m)};
+  }
+  static F part_weight(F, F) { return 1; }
+};
