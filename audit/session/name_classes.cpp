@@ -28,8 +28,14 @@ bool is_plain(call_form const& form) {
 /// what a check adds to them is not what is wrong: the class is accuracy.
 void audit_session::name_classes() {
   std::optional<bug_class> const is = class_of_cause(report_.cause);
-  bool const plain_wrong =
-      std::ranges::any_of(judged_, [](judged_form const& call) { return call.wrong && is_plain(call.form); });
+  // What only further calls of one input show is not wrong in plain calls.
+  bool const elsewhere = std::ranges::any_of(report_.failing, [](failing_case const& failing) {
+    return std::ranges::any_of(failing.judged,
+                               [](auto const& each) { return each.first != bug_class::nondeterminism; });
+  });
+  bool const plain_wrong = elsewhere && std::ranges::any_of(judged_, [](judged_form const& call) {
+                             return call.wrong && is_plain(call.form);
+                           });
   auto const named = [&](std::string const& check, bug_class judged, class_basis basis) {
     if (basis == class_basis::seen) return judged;
     if (is) return *is;
