@@ -1,5 +1,6 @@
 // The program `attest` as its users run it: exit codes, what it says, what it writes.
 #include <map>
+#include <thread>
 
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
