@@ -17,15 +17,14 @@ std::optional<bug_class> class_of_cause(std::optional<named_cause> const& cause)
   return mistake ? mistake->bug_class : std::nullopt;  // none: an event, or a mistake of any class
 }
 
-/// A compact call without masks, grouped heads or other features.
-bool is_plain(call_form const& form) {
+}  // namespace
+
+bool audit_session::is_plain(call_form const& form) {
   return form.options.empty() && form.memory == memory_form() && form.size.hq == form.size.hk;
 }
 
-}  // namespace
-
-/// A class that a check suspects, or a row fits, gives way to the class of the cause. Where plain calls are wrong, too,
-/// what a check adds to them is not what is wrong: the class is accuracy.
+/// A class that a check suspects, or a row fits, gives way to the class of the cause. Where another check has plain
+/// calls that are wrong, too, what this one adds to them is not what is wrong: the class is accuracy.
 void audit_session::name_classes() {
   std::optional<bug_class> const is = class_of_cause(report_.cause);
   // What only further calls of one input show is not wrong in plain calls.
@@ -33,15 +32,15 @@ void audit_session::name_classes() {
     return std::ranges::any_of(failing.judged,
                                [](auto const& each) { return each.first != bug_class::nondeterminism; });
   });
-  bool const plain_wrong = elsewhere && std::ranges::any_of(judged_, [](judged_form const& call) {
-                             return call.wrong && is_plain(call.form);
-                           });
+  auto const plain_wrong = [&](std::string const& check) {
+    return elsewhere && std::ranges::any_of(plain_wrong_, [&](std::string const& other) { return other != check; });
+  };
   auto const named = [&](std::string const& check, bug_class judged, class_basis basis) {
     if (basis == class_basis::seen) return judged;
     if (is) return *is;
     // Sizes alone show no foreign memory; a check of strides changes nothing else.
     bool const of_sizes = judged == bug_class::memory && check != "strides";
-    return basis == class_basis::check && (plain_wrong || of_sizes) ? bug_class::accuracy : judged;
+    return basis == class_basis::check && (plain_wrong(check) || of_sizes) ? bug_class::accuracy : judged;
   };
   for (finding& found : report_.findings)
     found.what.bug_class = named(found.check, *found.what.bug_class, found.what.basis);

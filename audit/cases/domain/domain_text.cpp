@@ -124,8 +124,8 @@ class domain_reader {
   /// "m=n", "n=1,m", "m>=2n", "n>=2m"; "n<=m" is "m>=n".
   std::optional<std::string> lengths(domain_word said) {
     using enum call_domain::lengths;
-    bool const or_one = said.axis == "n" && said.relation == "=" && said.value == "1,m";
-    if (or_one) said.value = "m", of_.n.one = true;
+    bool const one_too = said.axis == "n" && said.relation == "=" && said.value == "1,m";
+    if (one_too) said.value = "m", of_.n.one = true;
     std::string_view const count = said.value.substr(0, said.value.size() - 1);
     auto const times = count.empty() ? std::optional<std::int64_t>(1) : size_in(count);
     bool const same = said.relation == "=", most = said.relation == "<=";

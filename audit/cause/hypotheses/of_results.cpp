@@ -124,6 +124,18 @@ calls weighs_all_equally(answered_call const& call, answered_call const* before)
   return open.empty() ? open : weighs_equally(open.front(), before);
 }
 
+/// The mistake is made in O alone: LSE and weights are right.
+supposition in_output(supposition mistake) {
+  return [mistake = std::move(mistake)](answered_call const& call, answered_call const* before) -> calls {
+    if (!call.outputs.o) return {};
+    answered_call output = call, others = call;
+    output.outputs.lse.reset(), output.outputs.weights.reset(), others.outputs.o.reset();
+    calls supposed = mistake(output, before);
+    if (!supposed.empty() && (others.outputs.lse || others.outputs.weights)) supposed.push_back(std::move(others));
+    return supposed;
+  };
+}
+
 /// A number ε is added to the sum of the weights: a key with the score m + ln ε and the value 0.
 supposition adds_to_sum(double epsilon) {
   return [=](answered_call const& call, answered_call const*) -> calls {
@@ -199,6 +211,9 @@ void add_hypotheses_of_results(hypothesis_list& to) {
       plain_mistake{"the mean of the visible rows of V", bug_class::weak_test});
   add("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
       plain_mistake{"the mean of all rows of V", bug_class::weak_test});
+  add("weights-equal-in-o", "every visible key weighs the same in O, and the LSE is right", in_output(weighs_equally));
+  add("all-weights-equal-in-o", "every key weighs the same in O, hidden ones too, and the LSE is right",
+      in_output(weighs_all_equally));
   add("not-divided", "O is not divided by the sum of the weights", is_not_divided);
   for (double const epsilon : {1e-20, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3})
     add(fmt::format("sum-plus-{:g}", epsilon), fmt::format("{:g} is added to the sum of the weights", epsilon),
