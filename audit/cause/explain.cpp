@@ -5,7 +5,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <tbb/task_group.h>
 
 #include "audit/cases/call_order.hpp"
 #include "audit/cause/diagnosis.hpp"
@@ -74,8 +73,7 @@ bool call_explainer::would_pass_f32_any(violation const& worst) {
   contract const& any = *find_contract("f32-any");
   if (!passes_f32_any_)
     passes_f32_any_ = claim_.name == "f32" && passes(problem_, outputs_, any, worst) &&
-                      judge_by_law(problem_, outputs_, any, rows_, thoroughness::verdict).failed == 0 &&
-                      !tbb::is_current_task_group_canceling();
+                      is_right_by_law(problem_, outputs_, any, rows_);
   return *passes_f32_any_;
 }
 

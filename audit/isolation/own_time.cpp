@@ -42,7 +42,7 @@ double runnable_threads() {
   std::ifstream file("/proc/loadavg");
   double average = 0, ready = 0;
   if (!(file >> average >> average >> average >> ready)) return 1;
-  return ready / static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  return ready / online_processors();
 }
 
 /// The last sample, and what others took until then.
@@ -110,7 +110,7 @@ double share_of_processors(group_time const& time, double processors) noexcept {
 }
 
 double usable_processors() {
-  double processors = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  double processors = online_processors();
   cpu_set_t allowed;
   if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) processors = CPU_COUNT(&allowed);
   std::ifstream file("/sys/fs/cgroup/cpu.max");

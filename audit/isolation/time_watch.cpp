@@ -23,6 +23,8 @@ std::unordered_map<int, thread_time> threads_of(int id) {
   return threads;
 }
 
+double online_processors() noexcept { return static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))); }
+
 double time_watch::sum_of(std::span<tree_process const> tree) {
   double sum = 0;
   for (tree_process const& one : tree) sum += one.processor_seconds;
@@ -50,7 +52,7 @@ time_watch::passed time_watch::observe(std::span<tree_process const> tree) {
   if (all_ > all_at_rest_ || queued - queued_at_rest_ > tick || queued < queued_at_rest_)
     rested_ = 0, all_at_rest_ = all_, queued_at_rest_ = queued;
 
-  static double const processors = static_cast<double>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  static double const processors = online_processors();
   if (longest >= limits_.working || all_ >= limits_.working * processors) return passed::working;
   if (rested_ >= limits_.resting) return passed::resting;
   if (std::chrono::duration<double>(now - begun_).count() >= limits_.waiting) return passed::waiting;

@@ -26,6 +26,10 @@ struct thread_time {
 /// Source    proc(5), /proc/ID/task/TID/schedstat: nanoseconds with a processor, and on a run queue
 std::unordered_map<int, thread_time> threads_of(int id);
 
+/// Processors of the machine; at least 1.
+/// Source    sysconf(3), _SC_NPROCESSORS_ONLN
+double online_processors() noexcept;
+
 /// On a quiet machine, and for a kernel that computes, `working` passes as the clock does.
 class time_watch {
  public:

@@ -260,4 +260,10 @@ judgement judge_by_law(owned_problem const& problem, owned_outputs const& output
                                : judge_forward(problem, outputs, claim, rows, how);
 }
 
+bool is_right_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows) {
+  return judge_by_law(problem, outputs, claim, rows, thoroughness::verdict).failed == 0 &&
+         !tbb::is_current_task_group_canceling();
+}
+
 }  // namespace attest::audit

@@ -15,4 +15,9 @@ namespace attest::audit {
 judgement judge_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
                        std::span<row_index const> rows = {}, thoroughness how = thoroughness::report);
 
+/// Is every element of these rows right, or outside what the contract promises? False if judging was cancelled, which
+/// may leave rows out.
+bool is_right_by_law(owned_problem const& problem, owned_outputs const& outputs, contract const& claim,
+                     std::span<row_index const> rows);
+
 }  // namespace attest::audit

@@ -1,6 +1,7 @@
 #include "audit/judge/judgement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <tuple>

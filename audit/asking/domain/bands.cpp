@@ -85,7 +85,7 @@ void domain_search::check_corners() {
   // Heads and entries, together.
   domain_call many = small_;
   many.size.hk = domain_.kv_heads.near(2);
-  many.size.hq = many.size.hk * (domain_.group.listed.empty() ? domain_.group.near(2) : domain_.group.listed.back());
+  many.size.hq = many.size.hk * several_heads(domain_.group);
   if (!takes_heads(many, many.size.hq / many.size.hk, many.size.hk)) {
     domain_.kv_heads.listed = {small_.size.hk};
     many.size.hk = small_.size.hk, many.size.hq = small_.size.hq;

@@ -14,6 +14,11 @@
 
 namespace attest::audit {
 
+/// Query heads beside a head of K in a call that has several, if the kernel takes them.
+inline std::int64_t several_heads(size_set const& group) {
+  return group.listed.empty() ? group.near(2) : group.listed.back();
+}
+
 class domain_search {
  public:
   domain_search(domain_questions& ask, std::function<bool()> const& gives_up) : ask_(ask), gives_up_(gives_up) {}

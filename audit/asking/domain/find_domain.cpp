@@ -142,9 +142,7 @@ std::vector<domain_call> edges_of(call_domain const& domain) {
   for (std::int64_t const x : d)
     if (auto const widths = domain.widths(x, 1))
       add([&](domain_call& call) { std::tie(call.size.d, call.size.dv) = *widths; });
-  add([&](domain_call& call) {
-    call.size.hq = call.size.hk * (domain.group.listed.empty() ? domain.group.near(2) : domain.group.listed.back());
-  });
+  add([&](domain_call& call) { call.size.hq = call.size.hk * several_heads(domain.group); });
   add([&](domain_call& call) {
     call.size.m = domain.m.near(2 * call.size.m);
     if (domain.queries == call_domain::lengths::equal) call.size.n = call.size.m;

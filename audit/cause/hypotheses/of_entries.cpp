@@ -134,8 +134,13 @@ std::vector<answered_call> sums_divided_weights(answered_call const& call, answe
   return supposed;
 }
 
-/// Queries of an entry without keys get NaN, where other queries that see no key get 0. A right O, and a NaN in its
-/// place, are exchanged here.
+/// A NaN, and the right number in its place, are exchanged.
+void exchange_nan(owned_tensor& of, std::int64_t index, double right) {
+  auto const at = static_cast<std::size_t>(index);
+  store(of, at, std::isnan(load(of, at)) ? right : std::nan(""));
+}
+
+/// Queries of an entry without keys get NaN, where other queries that see no key get 0.
 std::vector<answered_call> is_nan_without_keys(answered_call const& call, answered_call const*) {
   problem::sizes const& s = call.problem.size();
   if (!is_shortened(call.problem) || !call.outputs.o) return {};
@@ -144,17 +149,13 @@ std::vector<answered_call> is_nan_without_keys(answered_call const& call, answer
   for (std::int64_t b = 0; b < s.b; ++b) {
     if (call.problem.draft().k_lengths->as<std::int32_t>()[b] != 0) continue;
     std::int64_t const entry = s.hq * s.n * s.dv;
-    for (std::int64_t at = b * entry; at < (b + 1) * entry; ++at) {
-      owned_tensor& o = *supposed.outputs.o;
-      any = true;
-      store(o, static_cast<std::size_t>(at), std::isnan(load(o, static_cast<std::size_t>(at))) ? 0 : std::nan(""));
-    }
+    any = any || entry > 0;
+    for (std::int64_t at = b * entry; at < (b + 1) * entry; ++at) exchange_nan(*supposed.outputs.o, at, 0);
   }
   return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
 }
 
-/// Queries that see no key get NaN, in O and in the LSE, where their sink is NaN or +∞. A right number, and a NaN in
-/// its place, are exchanged here.
+/// Queries that see no key get NaN, in O and in the LSE, where their sink is NaN or +∞.
 std::vector<answered_call> is_nan_beside_sink(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
   problem::sizes const& s = p.size();
@@ -162,17 +163,13 @@ std::vector<answered_call> is_nan_beside_sink(answered_call const& call, answere
   score_table const score(p);
   answered_call supposed = call;
   bool any = false;
-  auto const exchange = [](owned_tensor& of, std::int64_t index, double right) {
-    auto const at = static_cast<std::size_t>(index);
-    store(of, at, std::isnan(load(of, at)) ? right : std::nan(""));
-  };
   for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
     std::int64_t const b = row / s.n / s.hq, h = row / s.n % s.hq, i = row % s.n;
     double const sink = sink_of(p.draft(), b, h);
     if (!score.is_empty(b, h, i) || !(std::isnan(sink) || sink == HUGE_VAL)) continue;
     any = true;
-    for (std::int64_t c = 0; c < s.dv; ++c) exchange(*supposed.outputs.o, row * s.dv + c, 0);
-    if (supposed.outputs.lse && sink == HUGE_VAL) exchange(*supposed.outputs.lse, row, sink);
+    for (std::int64_t c = 0; c < s.dv; ++c) exchange_nan(*supposed.outputs.o, row * s.dv + c, 0);
+    if (supposed.outputs.lse && sink == HUGE_VAL) exchange_nan(*supposed.outputs.lse, row, sink);
   }
   return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
 }
