@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/support/catch.hpp"
+#include "tests/support/scratch_folder.hpp"
 
 namespace attest::tests {
 
@@ -37,10 +37,11 @@ inline double processor_seconds_of_children() {
   return processor_seconds(used);
 }
 
+/// A folder of this process, gone when it ends. A test may delete it; it is empty then.
 inline std::filesystem::path folder() {
-  auto const path = std::filesystem::temp_directory_path() / ("attest-test-" + std::to_string(::getpid()));
-  std::filesystem::create_directories(path);
-  return path;
+  static scratch_folder const own("test");
+  std::filesystem::create_directories(own.path);
+  return own.path;
 }
 
 /// The readable contents of a file: a file of /proc is gone with its process.
