@@ -42,9 +42,9 @@ failing_case failing_of(judgement const& judged) {
 std::string flow_words(judgement const& sum) {
   if (sum.may_flow() == 0) return "";
   return fmt::format(
-      "{} elements of gradients are beyond bounds that hold only if no gradient flows through a merge by LSE or the "
+      "{} beyond bounds that hold only if no gradient flows through a merge by LSE or the "
       "factor of a sink, as the contract lets them; gradient.weights \"lse\" in the contract says that none does",
-      grouped(sum.may_flow()));
+      plural(sum.may_flow(), "gradient element", "is", "are"));
 }
 
 }  // namespace

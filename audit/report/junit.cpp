@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "audit/report/cause_words.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/text.hpp"
 #include "audit/report/verdict.hpp"
 #include "audit/report/version.hpp"
@@ -61,7 +62,8 @@ test_case case_of(check_result const& row, report const& kernel_report) {
     test.is = failed, test.type = first->class_token(), test.message = first->what.sentence;
   } else if (row.sum.undecided > 0) {
     test.is = errored, test.type = "undecided";
-    test.message = fmt::format("{} elements overlap their bound at the last refinement", row.sum.undecided);
+    test.message =
+        plural(row.sum.undecided, "element", "overlaps its", "overlap their") + " bound at the last refinement";
   } else if (row.cases > 0 && row.unsupported == row.cases) {
     test.is = skipped, test.message = "the kernel supports none of its cases";
   }

@@ -14,6 +14,14 @@ std::string grouped(std::int64_t n) {
   return digits;
 }
 
+std::string plural(std::int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
+}
+
+std::string plural(std::int64_t count, std::string_view noun, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", plural(count, noun), count == 1 ? one : several);
+}
+
 std::string in_bounds(double x) { return std::abs(x) < 1e5 ? fmt::format("{:.4f}", x) : fmt::format("{:.4g}", x); }
 
 std::string percent(double share) { return fmt::format("{:.3g} %", 100 * share); }

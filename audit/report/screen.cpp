@@ -87,10 +87,6 @@ class label_rows {
   std::string all_;
 };
 
-std::string plural(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", grouped(count), noun, count == 1 ? "" : "s");
-}
-
 /// "q=[0.5] k=[0, 0]": the tensors of a call with few elements. Nothing if one has more than eight.
 std::string values_words(std::vector<input_listing> const& inputs) {
   std::string words;
@@ -184,17 +180,17 @@ void add_certificate(report const& of, verdict_facts const& facts, label_rows& r
   for (observation const& said : of.observations)
     if (said.kind == kind_slow) rows.add("", said.sentence, 4);
   if (facts.waived > 0)
-    rows.add("", fmt::format("except {} that {} waived or known: {}", plural(facts.waived, "finding"),
-                             facts.waived == 1 ? "is" : "are", fmt::join(facts.waived_classes, ", ")));
+    rows.add("", fmt::format("except {} waived or known: {}", plural(facts.waived, "finding", "that is", "that are"),
+                             fmt::join(facts.waived_classes, ", ")));
   if (std::int64_t const draws = facts.covered.draws_answered; draws >= 3)
     rows.add("could be wrong",
              fmt::format("of {} random inputs none is wrong: at 95 % confidence fewer than 1 in {} is", grouped(draws),
                          grouped(draws / 3)));
   if (facts.dull > 0)
-    rows.add("", fmt::format("for {} elements the allowed error is so large that even a lost key would pass",
-                             grouped(facts.dull)));
+    rows.add("", fmt::format("for {} the allowed error is so large that even a lost key would pass",
+                             plural(facts.dull, "element")));
   if (std::int64_t const left = facts.all_not_judged(); left > 0)
-    rows.add("", plural(left, "element") + (left == 1 ? " was" : " were") + " not judged (--verbose says why)");
+    rows.add("", plural(left, "element", "was", "were") + " not judged (--verbose says why)");
   rows.add("", "nothing is claimed for other inputs");
 }
 

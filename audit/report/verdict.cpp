@@ -22,18 +22,18 @@ static_assert(not_judged_words.size() == not_judged_names.size());
 std::string in_common(verdict_facts const& facts) {
   if (!facts.explained_by) return "";
   auto const& [preset, allows, cases, worst] = *facts.explained_by;
-  std::string const which = cases == facts.failed ? fmt::format("All {} failing cases", grouped(cases))
-                                                  : fmt::format("All {} failing cases that were judged again (of {})",
-                                                                grouped(cases), grouped(facts.failed));
-  return fmt::format(" {} are inside {} ({}), with errors to {} of its bound.", which, preset, allows,
-                     in_bounds(worst));
+  std::string const again = cases == facts.failed ? ""
+                                                  : fmt::format("that {} judged again (of {}) ",
+                                                                cases == 1 ? "was" : "were", grouped(facts.failed));
+  return fmt::format(" {}{} {}{} inside {} ({}), with errors to {} of its bound.", cases == 1 ? "" : "All ",
+                     plural(cases, "failing case"), again, cases == 1 ? "is" : "are", preset, allows, in_bounds(worst));
 }
 
 /// " (except 3 waived findings: empty-row)" if there are waived findings.
 std::string but_waived(verdict_facts const& facts) {
-  return facts.waived == 0
-             ? ""
-             : fmt::format(" (except {} waived findings: {})", facts.waived, fmt::join(facts.waived_classes, ", "));
+  return facts.waived == 0 ? ""
+                           : fmt::format(" (except {}: {})", plural(facts.waived, "waived finding"),
+                                         fmt::join(facts.waived_classes, ", "));
 }
 
 /// " on its domain (d=64,128 dv=d n%128)" if the kernel does not take everything.
@@ -47,9 +47,9 @@ std::string left_over(verdict_facts const& facts) {
   for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
     if (facts.not_judged[why] > 0) reasons.emplace_back(not_judged_words[why]);
   if (!reasons.empty())
-    clauses.push_back(
-        fmt::format("{} elements were not judged ({})", grouped(facts.all_not_judged()), fmt::join(reasons, "; ")));
-  if (facts.dull > 0) clauses.push_back(fmt::format("{} judged elements are dull", grouped(facts.dull)));
+    clauses.push_back(fmt::format("{} not judged ({})", plural(facts.all_not_judged(), "element", "was", "were"),
+                                  fmt::join(reasons, "; ")));
+  if (facts.dull > 0) clauses.push_back(plural(facts.dull, "judged element", "is dull", "are dull"));
   return clauses.empty() ? "" : fmt::format(" {}.", fmt::join(clauses, ", "));
 }
 
@@ -64,11 +64,11 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
   switch (facts.verdict) {
     case verdict::certified:
       return fmt::format(
-          "CERTIFIED{}{}: all {} judged elements of {} inputs{} are within the bound of {}{}{}.{} "
-          "Nothing is claimed for other inputs{}{}.",
-          on_domain(facts), but_waived(facts), grouped(facts.judged), grouped(facts.answered),
-          facts.seed ? fmt::format(" (seed {})", *facts.seed) : "", facts.contract,
-          facts.findings == 0 ? "" : ", the waived ones apart", worst_error_words(facts), left_over(facts),
+          "CERTIFIED{}{}: {}{} of {}{} {} within the bound of {}{}{}.{} Nothing is claimed for other inputs{}{}.",
+          on_domain(facts), but_waived(facts), facts.judged == 1 ? "" : "all ", plural(facts.judged, "judged element"),
+          plural(facts.answered, "input"), facts.seed ? fmt::format(" (seed {})", *facts.seed) : "",
+          facts.judged == 1 ? "is" : "are", facts.contract, facts.findings == 0 ? "" : ", the waived ones apart",
+          worst_error_words(facts), left_over(facts),
           facts.inputs > facts.answered
               ? fmt::format(", nor for the {} that the kernel does not support", grouped(facts.inputs - facts.answered))
               : "",
@@ -77,16 +77,17 @@ std::string sentence_by_verdict(verdict_facts const& facts) {
               : fmt::format(", nor for {}, which no call returned", fmt::join(facts.not_returned, " and ")));
     case verdict::refuted:
       return fmt::format(
-          "REFUTED: {}{} fault{} in {} of {} inputs under {}; {} elements were judged{}.{}",
-          facts.not_certified > 0 ? "at least " : "", grouped(facts.faults), facts.faults == 1 ? "" : "s",
-          grouped(facts.failed), grouped(facts.inputs), facts.contract, grouped(facts.judged),
-          facts.not_certified > 0 ? fmt::format(", and {} in further wrong rows were not", grouped(facts.not_certified))
+          "REFUTED: {}{} in {} of {} under {}; {} judged{}.{}", facts.not_certified > 0 ? "at least " : "",
+          plural(facts.faults, "fault"), grouped(facts.failed), plural(facts.inputs, "input"), facts.contract,
+          plural(facts.judged, "element", "was", "were"),
+          facts.not_certified > 0 ? fmt::format(", and {} in further wrong rows {} not", grouped(facts.not_certified),
+                                                facts.not_certified == 1 ? "was" : "were")
                                   : "",
           in_common(facts));
     case verdict::undecided: break;
   }
-  return fmt::format("UNDECIDED{}{}: {}; {} elements were judged and none {}is wrong.{}", on_domain(facts),
-                     but_waived(facts), facts.cause, grouped(facts.judged),
+  return fmt::format("UNDECIDED{}{}: {}; {} judged and none {}is wrong.{}", on_domain(facts), but_waived(facts),
+                     facts.cause, plural(facts.judged, "element", "was", "were"),
                      facts.findings == 0 ? "" : "that is not waived ", left_over(facts));
 }
 
@@ -94,11 +95,11 @@ std::string sentence_of(verdict_facts const& facts) { return sentence_by_verdict
 
 /// "also inside f32-ordered: …", or how far outside.
 std::string words_of(preset_comparison const& beside, std::int64_t one_in) {
-  std::string const which = fmt::format("{} elements compared, of one row in {}", grouped(beside.compared), one_in);
+  std::string const which = fmt::format("{} compared, of one row in {}", plural(beside.compared, "element"), one_in);
   if (beside.outside == 0)
     return fmt::format("also inside {}: at most {} of its bound ({})", beside.preset, in_bounds(beside.worst), which);
-  return fmt::format("outside {}: {} are beyond its bound, by up to {:.2g} times the bound of {} ({})", beside.preset,
-                     grouped(beside.outside), beside.worst, beside.preset, which);
+  return fmt::format("outside {}: {} beyond its bound, by up to {:.2g} times the bound of {} ({})", beside.preset,
+                     plural(beside.outside, "element", "is", "are"), beside.worst, beside.preset, which);
 }
 
 /// "+0.0012 ± 0.0003 ulp".
@@ -109,20 +110,21 @@ std::string words_of(systematic_facts const& of) {
   bool const by_size = of.away_from_0.is_systematic();
   return fmt::format(
       "systematic error of {} ({}), which no bound refutes: the mean error away from 0 is {}{}, the mean error upwards "
-      "{} ({} calls, {} rows; {} of {} elements judged by bounds)",
+      "{} ({}, {}; {} of {} judged by bounds)",
       of.output, of.type, words_of(of.away_from_0),
       !by_size                  ? ""
       : of.away_from_0.mean < 0 ? " (too near 0, as truncation makes it)"
                                 : " (too large)",
-      words_of(of.upwards), grouped(of.calls), grouped(of.rows), grouped(of.elements), grouped(of.judged));
+      words_of(of.upwards), plural(of.calls, "call"), plural(of.rows, "row"), grouped(of.elements),
+      plural(of.judged, "element"));
 }
 
 std::vector<std::string> notes_of(verdict_facts const& facts) {
   std::vector<std::string> notes;
   for (std::size_t why = 0; why < facts.not_judged.size(); ++why)
     if (facts.not_judged[why] > 0)
-      notes.push_back(
-          fmt::format("{} elements {} were not judged", grouped(facts.not_judged[why]), not_judged_words[why]));
+      notes.push_back(fmt::format("{} {} {} not judged", plural(facts.not_judged[why], "element"),
+                                  not_judged_words[why], facts.not_judged[why] == 1 ? "was" : "were"));
   if (facts.most_outside)
     notes.push_back(
         fmt::format("the largest share outside the hypotheses: {} of {} in {} ({} of {}), beside inputs that "
@@ -131,14 +133,14 @@ std::vector<std::string> notes_of(verdict_facts const& facts) {
                     grouped(facts.most_outside->of.outside),
                     grouped(facts.most_outside->of.judged + facts.most_outside->of.outside)));
   if (facts.undecided > 0)
-    notes.push_back(
-        fmt::format("{} elements overlap their bound at the last refinement: undecided", grouped(facts.undecided)));
+    notes.push_back(plural(facts.undecided, "element", "overlaps its", "overlap their") +
+                    " bound at the last refinement: undecided");
   if (facts.suspicious > 0)
-    notes.push_back(fmt::format("{} elements are suspicious: within their bound, above its warning level",
-                                grouped(facts.suspicious)));
+    notes.push_back(plural(facts.suspicious, "element", "is suspicious", "are suspicious") +
+                    ": within the bound, above its warning level");
   if (facts.dull > 0)
-    notes.push_back(
-        fmt::format("{} elements are dull: their bound admits the mean of V, or a lost key", grouped(facts.dull)));
+    notes.push_back(plural(facts.dull, "element", "is dull: its", "are dull: their") +
+                    " bound admits the mean of V, or a lost key");
   for (systematic_facts const& of : facts.systematic)
     if (of.noted) notes.push_back(words_of(of));
   // A kernel that is wrong by its own contract is outside the sharper ones too.

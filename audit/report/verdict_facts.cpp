@@ -8,6 +8,7 @@
 
 #include "audit/contract/preset_family.hpp"
 #include "audit/report/coverage/refused_check.hpp"
+#include "audit/report/number_words.hpp"
 #include "audit/report/text.hpp"
 #include "reference/machine/further_rows.hpp"
 
@@ -73,10 +74,10 @@ std::vector<omission> omissions_of(report const& kernel_report, judgement const&
                            return omitted.what == refused_check(row.name);
                          });
     if (row.unsupported > 0 && !is_said)
-      omissions.push_back({fmt::format("{} of {} inputs of {}", row.unsupported, row.cases, row.name),
-                           row.unsupported == row.cases && row.sum.judged() > 0
-                               ? "the kernel did not answer them, or not in full"
-                               : "the kernel did not answer them"});
+      omissions.push_back(
+          {fmt::format("{} of {} of {}", grouped(row.unsupported), plural(row.cases, "input"), row.name),
+           row.unsupported == row.cases && row.sum.judged() > 0 ? "not answered by the kernel, or not in full"
+                                                                : "not answered by the kernel"});
     for (std::string const& convention : row.conventions)
       omissions.push_back({fmt::format("inputs of {}", row.name), "the contract relaxes " + convention});
   }

@@ -169,7 +169,9 @@ problem::result<std::string> audit_session::take_all() {
     return std::string();
   }
   if (stopped.empty()) stopped = why_stopped();
-  report_.not_asked.insert(report_.not_asked.begin(), {fmt::format("{} of {} inputs", fixed - done, fixed), stopped});
+  report_.not_asked.insert(
+      report_.not_asked.begin(),
+      {fmt::format("{} of {}", fixed - done, counted(static_cast<std::int64_t>(fixed), "input", "inputs")), stopped});
   if (plan_.slow_call == 0 || done < plan_.least || stopped != words_of_slowness()) {
     report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
     return "the audit stopped early, before the end of its fixed part: " + stopped;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audit/support/words.hpp"
 #include "problem/checks.hpp"
 
 namespace attest::audit {
@@ -78,19 +79,21 @@ std::string memory_form::text() const {
   if (v_in_k) says.push_back("V is the first columns of K");
   if (shared_batch) says.push_back("K and V have stride 0 over the batch");
   if (shared_heads) says.push_back("K and V have stride 0 over the heads");
-  if (overlap > 0) says.push_back(fmt::format("rows of K and of V share {} elements with the next", overlap));
+  if (overlap > 0)
+    says.push_back(fmt::format("rows of K and of V share {} with the next", counted(overlap, "element", "elements")));
   if (heads_inside) says.push_back("Q, K, V and O lie in the order [b, n, h, d]");
   if (o_inside) says.push_back("O lies in the order [b, n, h, d]");
   if (unaligned) says.push_back("byte_offset is not 0");
-  if (row_gap > 0) says.push_back(fmt::format("{} elements lie between rows of the outputs", row_gap));
-  if (head_gap > 0) says.push_back(fmt::format("{} elements lie between heads of the outputs", head_gap));
+  if (row_gap > 0) says.push_back(counted(row_gap, "element lies", "elements lie") + " between rows of the outputs");
+  if (head_gap > 0) says.push_back(counted(head_gap, "element lies", "elements lie") + " between heads of the outputs");
   struct distance {
     std::string_view of;
     std::int64_t elements;
   };
   for (auto const& [of, elements] :
        {distance{"batch entries", far_batch}, distance{"heads", far_head}, distance{"rows", far_row}})
-    if (elements > 0) says.push_back(fmt::format("{} elements lie between {}", elements, of));
+    if (elements > 0)
+      says.push_back(fmt::format("{} between {}", counted(elements, "element lies", "elements lie"), of));
   return fmt::format("{}", fmt::join(says, "; "));
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("a file of version 1 has no merges, one of version 2 has", "[unit]") {
   CHECK(has(refused.err, "--abi"));
   CHECK(attest("gen --seed 1 --only merge --abi 2 --out two").status == 0);
   CHECK(has(contents(folder() / "two"), ".o_parts\""));
-  CHECK(has(attest("verify two").out, "54 of 54 inputs of merge (the kernel did not answer them)"));
+  CHECK(has(attest("verify two").out, "54 of 54 inputs of merge (not answered by the kernel)"));
 }
 
 TEST_CASE("under a contract about merges, an audit asks merges and nothing else", "[unit]") {

@@ -42,10 +42,10 @@ std::string missing_one(coverage const& of, std::string const& name, call_domain
 
 std::string covered_words(coverage const& of) {
   combinations const met = of.met();
-  std::string words = fmt::format("{} of {} calls were answered; they had {}, {}, and {}", grouped(of.calls.answered),
-                                  grouped(of.calls.asked), pairs_and_triples(met.features, "features"),
-                                  pairs_and_triples(met.shapes, "classes of sizes"),
-                                  pairs_and_triples(met.mixed, "features and classes"));
+  std::string words = fmt::format(
+      "{} of {} answered; they had {}, {}, and {}", grouped(of.calls.answered),
+      plural(of.calls.asked, "call", "was", "were"), pairs_and_triples(met.features, "features"),
+      pairs_and_triples(met.shapes, "classes of sizes"), pairs_and_triples(met.mixed, "features and classes"));
   if (of.elements_existing > 0)
     words += fmt::format("; {} of {} output elements were judged", grouped(of.elements_judged),
                          grouped(of.elements_existing));

@@ -161,7 +161,7 @@ TEST_CASE("a problem that cannot have a form is refused with the reason", "[unit
 TEST_CASE("a form says what it is", "[unit]") {
   CHECK(memory_form{}.text().empty());
   CHECK(form_named("far inside").text() ==
-        "V is the first columns of K; Q, K, V and O lie in the order [b, n, h, d]; 1 elements lie between rows of the "
+        "V is the first columns of K; Q, K, V and O lie in the order [b, n, h, d]; 1 element lies between rows of the "
         "outputs; 2147483712 elements lie between batch entries; 5 elements lie between heads");
 }
 

@@ -50,6 +50,21 @@ TEST_CASE("the sentence of a verdict says how much it rests on", "[unit]") {
             "UNDECIDED: the audit stopped early; 114 elements were judged and none is wrong. 5 elements"));
 }
 
+TEST_CASE("counts agree with their nouns and verbs", "[unit]") {
+  verdict_facts one;
+  one.verdict = verdict::certified, one.contract = "f32";
+  one.judged = one.answered = one.inputs = one.dull = one.not_judged.front() = 1;
+  CHECK(say(one).sentence ==
+        "CERTIFIED: 1 judged element of 1 input is within the bound of f32; the worst error is 0.0000 of its bound. 1 "
+        "element was not judged (outside the hypotheses of the bound), 1 judged element is dull. Nothing is claimed "
+        "for other inputs.");
+  one.verdict = verdict::refuted, one.faults = one.failed = one.not_certified = 1;
+  one.explained_by = common_cause{"f64-in-f32", "float64 sums", 1, 0.5};
+  CHECK(say(one).sentence ==
+        "REFUTED: at least 1 fault in 1 of 1 input under f32; 1 element was judged, and 1 in further wrong rows was "
+        "not. 1 failing case is inside f64-in-f32 (float64 sums), with errors to 0.5000 of its bound.");
+}
+
 /// A report on 1,000 elements of o in a check, `outside` of them not judged, because they are outside the bound.
 report with_outside(std::int64_t outside, double limit,
                     not_judged_because why = not_judged_because::outside_hypotheses) {
@@ -89,7 +104,7 @@ TEST_CASE("a verdict is undecided above a share outside the hypotheses, and name
 TEST_CASE("one gradient that may flow through parts leaves a verdict open", "[unit]") {
   report const one = with_outside(1, 1, not_judged_because::gradient_may_flow);
   CHECK(one.verdict == verdict::undecided);
-  CHECK(has(one.undecided_because, "1 elements of gradients are beyond bounds that hold only if no gradient flows"));
+  CHECK(has(one.undecided_because, "1 gradient element is beyond bounds that hold only if no gradient flows"));
   CHECK(nlohmann::json::parse(as_json(one))["checks"][0]["not_judged_because"]["gradient_may_flow"] == 1);
 }
 
@@ -103,7 +118,7 @@ TEST_CASE("a check that the kernel does not support is said once", "[unit]") {
     for (std::string const& note : say(facts_of(refused)).notes) all += note + '\n';
     return all;
   };
-  CHECK(has(notes(), "not asked: 31 of 31 inputs of sinks (the kernel did not answer them)"));
+  CHECK(has(notes(), "not asked: 31 of 31 inputs of sinks (not answered by the kernel)"));
   refused.not_asked.push_back({"check sinks", "the kernel does not support sink"});
   CHECK(has(notes(), "not asked: check sinks (the kernel does not support sink)"));
   CHECK_FALSE(has(notes(), "inputs of sinks"));
@@ -113,14 +128,14 @@ TEST_CASE("what a verdict rests on has a note each, and a key each", "[unit]") {
   stated_verdict const stated = say(facts_of(drawn_report().is));
   std::string notes;
   for (std::string const& note : stated.notes) notes += note + '\n';
-  for (char const* note : {"4 elements outside the hypotheses of the bound were not judged",
-                           "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)",
-                           "1 elements where the output format may overflow", "3 elements are dull",
-                           "outside f32-ordered: 3 are beyond its bound, by up to 2.2 times the bound of f32-ordered "
-                           "(54 elements compared, of one row in 32)",
-                           "not asked: other checks and cases (--only)",
-                           "not asked: 1 of 2 inputs of masks (the kernel did not answer them)",
-                           "not asked: weights (no call returned it)", "protections: a process of its own"}) {
+  for (char const* note :
+       {"4 elements outside the hypotheses of the bound were not judged",
+        "the largest share outside the hypotheses: 0.99 % of o in masks (1 of 101)",
+        "1 element where the output format may overflow was not judged", "3 elements are dull",
+        "outside f32-ordered: 3 elements are beyond its bound, by up to 2.2 times the bound of f32-ordered "
+        "(54 elements compared, of one row in 32)",
+        "not asked: other checks and cases (--only)", "not asked: 1 of 2 inputs of masks (not answered by the kernel)",
+        "not asked: weights (no call returned it)", "protections: a process of its own"}) {
     INFO(notes);
     CHECK(has(notes, std::string(note)));
   }
