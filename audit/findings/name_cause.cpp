@@ -15,6 +15,7 @@
 #include "audit/findings/calls_like.hpp"
 #include "audit/findings/case_answers.hpp"
 #include "audit/findings/kernel_again.hpp"
+#include "audit/isolation/own_time.hpp"
 #include "audit/judge/forward_answers.hpp"
 #include "audit/report/cause_words.hpp"
 #include "audit/support/interruptible.hpp"
@@ -248,7 +249,7 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
 }
 
 void name_recorded_cause(std::vector<recorded_case> const& cases,
-                         std::function<contract(audit_case const&)> const& claim_of, clock::time_point until,
+                         std::function<contract(audit_case const&)> const& claim_of, double seconds,
                          std::function<bool()> const& stopped, report& into) {
   std::map<std::pair<std::string, std::string>, recorded_case const*> by_name;
   cause_question asked;
@@ -277,11 +278,11 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
     auto const at = by_name.find({which.check, which.name});
     return at == by_name.end() ? 0 : multiplications(at->second->input.problem.size());
   };
-  asked.late = [&, begun = clock::now()](double share) {
-    return stopped() || clock::now() >= part_of(begun, until, share);
+  asked.late = [&, begun = own_time::now()](double share) {
+    return stopped() || own_time::now() - begun >= std::chrono::duration<double>(share * seconds);
   };
   asked.arithmetic = [&] { return bits_of(cases); };
-  search(std::move(asked), true, until, into);
+  search(std::move(asked), true, clock::time_point::max(), into);
 }
 
 }  // namespace attest::audit

@@ -25,10 +25,10 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
                 std::chrono::steady_clock::time_point until, report& into);
 
 /// The same for recorded cases. `claim_of` is the contract that judged a case.
+/// Cost      up to so many seconds of own_time
 void name_recorded_cause(std::vector<recorded_case> const& cases,
-                         std::function<contract(audit_case const&)> const& claim_of,
-                         std::chrono::steady_clock::time_point until, std::function<bool()> const& stopped,
-                         report& into);
+                         std::function<contract(audit_case const&)> const& claim_of, double seconds,
+                         std::function<bool()> const& stopped, report& into);
 
 /// No finding that one named mistake explains keeps the answer of another mistake in its sentences.
 void keep_answers_of_cause(report& of);

@@ -84,7 +84,9 @@ std::string left_open(named_cause const& cause) {
 }  // namespace
 
 std::string sentence_of(named_cause const& cause) {
-  if (cause.of == 0) return "not searched for: the time ended before a failing input was asked again";
+  if (cause.of == 0)
+    return std::string("not searched for: the time ended before the first failing input was tried") +
+           (cause.recorded ? "; --budget 120 searches longer" : "");
   if (auto const fitting = std::ranges::count(cause.partly, cause.of, &named_mistake::explains); fitting > 0)
     return fmt::format("{} fit{} {}, which no further answer confirms", tried_inputs(cause), cause.of == 1 ? "s" : "",
                        fitting == 1 ? "a known mistake" : "known mistakes");

@@ -65,13 +65,16 @@ void verify_session::close() {
   else report_.undecided_because = remedy_;
 }
 
-/// Names the other reading if it explains every failing case, else what a search finds.
+/// Names the other reading if it explains every failing case, else what a search finds in ten seconds, or in the
+/// budget.
 void verify_session::name_cause() {
+  constexpr double unasked = 10, for_the_report = 0.1;
   if (reading_ && cases_so_read_ == std::ssize(report_.failing)) report_.cause = cause_of(*reading_, cases_so_read_);
   else if (stopped_ != interrupted)
     name_recorded_cause(
         cases_, [&](audit_case const& of) { return contract_of(options_.claim, of.problem); },
-        std::chrono::steady_clock::now() + std::chrono::seconds(10), [&] { return !why_to_stop().empty(); }, report_);
+        options_.budget ? (1 - for_the_report) * *options_.budget : unasked, [&] { return !why_to_stop().empty(); },
+        report_);
 }
 
 /// Draws the findings that a report shows first, from the outputs that the files hold.

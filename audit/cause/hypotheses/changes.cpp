@@ -161,14 +161,17 @@ score_table::pair_table score_table::computed(owned_problem const& problem) {
         for (std::int64_t t = 0; t < size.d; ++t)
           k[static_cast<std::size_t>(j * size.d + t)] = load(p.k, offset_of(p.k, b, hk, j, t));
       for (std::int64_t i = 0; i < size.n; ++i) {
-        for (std::int64_t t = 0; t < size.d; ++t)
-          q[static_cast<std::size_t>(t)] = load(p.q, offset_of(p.q, b, h, i, t));
+        for (std::size_t t = 0; t < q.size(); ++t)
+          q[t] = load(p.q, offset_of(p.q, b, h, i, static_cast<std::int64_t>(t)));
+        double most = no_score;
         for (std::int64_t j = 0; j < size.m; ++j) {
           double sum = 0;
           for (std::size_t t = 0; t < q.size(); ++t) sum += q[t] * k[static_cast<std::size_t>(j * size.d) + t];
           pairs.scores.push_back(capped(sum * sigma, cap) + bias_of(problem, b, h, i, j));
           pairs.visible.push_back(sees(problem, b, h, i, j));
+          if (pairs.visible.back() != 0) most = std::max(most, pairs.scores.back());
         }
+        pairs.largest.push_back(most);
       }
     }
   return pairs;
@@ -176,10 +179,12 @@ score_table::pair_table score_table::computed(owned_problem const& problem) {
 
 double score_table::largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
                             std::int64_t last) const {
-  double most = -std::numeric_limits<double>::infinity();
-  for (std::int64_t j = first; j < std::min(last, size_.m); ++j)
-    if (pairs_->visible[place(b, h, i, j)] != 0) most = std::max(most, (*this)(b, h, i, j));
-  return most;
+  key_range const asked{place(b, h, i, 0), first, std::min(last, size_.m)};
+  if (asked == asked_) return largest_;
+  asked_ = asked, largest_ = no_score;
+  for (std::int64_t j = asked.first; j < asked.last; ++j)
+    if (visible(b, h, i, j)) largest_ = std::max(largest_, (*this)(b, h, i, j));
+  return largest_;
 }
 
 double score_table::sum_beside(double beside, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
@@ -196,8 +201,7 @@ double score_table::sum_of_weights(std::int64_t b, std::int64_t h, std::int64_t 
 
 bool score_table::is_empty(std::int64_t b, std::int64_t h, std::int64_t i) const {
   for (std::int64_t j = 0; j < size_.m; ++j)
-    if (pairs_->visible[place(b, h, i, j)] != 0 && (*this)(b, h, i, j) != -std::numeric_limits<double>::infinity())
-      return false;
+    if (visible(b, h, i, j) && (*this)(b, h, i, j) != no_score) return false;
   return true;
 }
 
@@ -277,7 +281,6 @@ further_keys copies_of(owned_problem const& problem, std::vector<std::int64_t> k
 }
 
 std::vector<answered_call> with_nan_rows(answered_call const& call, std::int64_t keys) {
-  constexpr double no_score = -std::numeric_limits<double>::infinity();
   problem::sizes const& s = call.problem.size();
   if (s.m <= keys || s.d == 0) return {};
   owned_tensor const& q = call.problem.draft().q;

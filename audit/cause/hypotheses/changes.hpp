@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,8 @@ std::vector<answered_call> with_problem(answered_call const& call, problem_draft
 
 // --- the elements of a problem of rank 4 ---
 
+/// The largest score of a row without visible keys.
+inline constexpr double no_score = -std::numeric_limits<double>::infinity();
 /// Numbers that kernels and their callers take for −∞.
 inline constexpr double finite_masks[]{-1e4, -65504.0, -1e9, -1e30};
 
@@ -73,7 +76,9 @@ class score_table {
   }
   /// The largest of the visible keys first ≤ j < last; −∞ without any.
   double largest(std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first, std::int64_t last) const;
-  double largest(std::int64_t b, std::int64_t h, std::int64_t i) const { return largest(b, h, i, 0, size_.m); }
+  double largest(std::int64_t b, std::int64_t h, std::int64_t i) const {
+    return pairs_->largest[static_cast<std::size_t>((b * size_.hq + h) * size_.n + i)];
+  }
   /// Σ e^(s − beside) of the visible keys first ≤ j < last; `beside` is finite.
   double sum_beside(double beside, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t first,
                     std::int64_t last) const;
@@ -86,6 +91,12 @@ class score_table {
   struct pair_table {
     std::vector<double> scores;
     std::vector<char> visible;
+    std::vector<double> largest;  ///< of each row
+  };
+  struct key_range {
+    std::size_t row = 0;  ///< the place of its key 0
+    std::int64_t first = 0, last = 0;
+    bool operator==(key_range const&) const = default;
   };
   /// Of the problem that was asked for last, the table is at hand: hypotheses ask for it one after the other.
   static std::shared_ptr<pair_table const> table_of(owned_problem const& problem);
@@ -96,6 +107,9 @@ class score_table {
 
   problem::sizes size_;
   std::shared_ptr<pair_table const> pairs_;
+  // The range that was asked for last: hypotheses ask for it key by key.
+  mutable key_range asked_;
+  mutable double largest_ = no_score;
 };
 /// Small enough that every score may be looked at.
 bool is_small(owned_problem const& problem);

@@ -1,6 +1,5 @@
 // Hypotheses about keys that are lost or counted twice, about blocks of keys, and about heads.
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -10,8 +9,6 @@
 
 namespace attest::audit {
 namespace {
-
-constexpr double no_score = -std::numeric_limits<double>::infinity();
 
 /// Key j is read where `kept` says so, and seen where it was.
 using kept_keys = std::function<bool(owned_problem const&, std::int64_t j)>;

@@ -69,7 +69,10 @@ TEST_CASE("mistakes that fit every input and that nothing else confirms are not 
 
 TEST_CASE("a cause that there was no time to search for is said to be unknown", "[unit]") {
   CHECK(lines_of(cause({}, 0, 0, 17)) ==
-        std::vector<std::string>{"not searched for: the time ended before a failing input was asked again"});
+        std::vector<std::string>{"not searched for: the time ended before the first failing input was tried"});
+  named_cause recorded = cause({}, 0, 0, 1);
+  recorded.recorded = true;
+  CHECK(sentence_of(recorded).ends_with("; --budget 120 searches longer"));
 }
 
 TEST_CASE("a mistake that other inputs contradict is not said to be the cause, and recorded answers have none",
