@@ -73,9 +73,9 @@ diagnosis diagnose(owned_problem const& problem, owned_outputs const& outputs, c
     for (answered_call const& supposed : tried.suppose(call, nullptr))
       if (double worst = 0; explains(supposed.problem, wrong) && fit_of_row({supposed}, wrong, worst) == fit::certified)
         return {problem.size().dv == 1
-                    ? fmt::format("it equals {}", tried.plain->answer)
-                    : fmt::format("all {} outputs of its row equal {}", problem.size().dv, tried.plain->answer),
-                tried.plain->bug_class};
+                    ? fmt::format("it equals {}", tried.plain)
+                    : fmt::format("all {} outputs of its row equal {}", problem.size().dv, tried.plain),
+                tried.bug_class};
   }
   return {};
 }
@@ -89,7 +89,7 @@ void keep_answer_of(std::string_view mistake, std::string& sentence) {
     if (sentence.substr(said, end - said) != named->sentence) sentence.erase(begin, end - begin);
   }
   if (!named || !named->plain) return;
-  std::string_view const own = named->plain->answer;
+  std::string_view const own = named->plain;
   for (std::string_view const verb : {"; it equals ", " outputs of its row equal "}) {
     std::size_t const at = sentence.find(verb);
     if (at == std::string::npos) continue;

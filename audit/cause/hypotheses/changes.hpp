@@ -23,11 +23,22 @@ supposition solves(problem_question concerned, draft_change change);
 /// The kernel has the model that `widen` makes of the claim's model.
 supposition has_model(std::function<void(problem::kernel_model&)> widen);
 
-/// A function that adds hypotheses of the kind `problem` to the list: name, sentence, supposition, and how a diagnosis
-/// puts a plain mistake.
-inline auto adds_problems_to(hypothesis_list& to) {
-  return [&to](std::string name, std::string sentence, supposition how, std::optional<plain_mistake> plain = {}) {
-    to.push_back({.name = std::move(name), .sentence = std::move(sentence), .suppose = std::move(how), .plain = plain});
+/// A function that adds hypotheses of the kind `problem` and of one class to the list: name, sentence, supposition, and
+/// what O is if the mistake is plain.
+inline auto adds_problems_to(hypothesis_list& to, std::optional<bug_class> of_class) {
+  return [&to, of_class](std::string name, std::string sentence, supposition how, char const* plain = nullptr) {
+    to.push_back({.name = std::move(name),
+                  .sentence = std::move(sentence),
+                  .bug_class = of_class,
+                  .suppose = std::move(how),
+                  .plain = plain});
+  };
+}
+/// The same, where the supposition is solves(concerned, change).
+inline auto adds_changes_to(hypothesis_list& to, std::optional<bug_class> of_class) {
+  return [add = adds_problems_to(to, of_class)](std::string name, std::string sentence, problem_question concerned,
+                                                draft_change change) {
+    add(std::move(name), std::move(sentence), solves(std::move(concerned), std::move(change)));
   };
 }
 /// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or

@@ -1,43 +1,9 @@
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <utility>
 
 #include "audit/cause/hypotheses/hypothesis.hpp"
 
 namespace attest::audit {
-namespace {
-
-/// What a name of a hypothesis says of its class; the first that it contains.
-constexpr std::pair<std::string_view, bug_class> classes_by_name[]{{"empty-row-", bug_class::empty_row},
-                                                                   {"exp-", bug_class::cheap_exp},
-                                                                   {"dropout-", bug_class::dropout},
-                                                                   {"keep-", bug_class::dropout},
-                                                                   {"sink", bug_class::sink},
-                                                                   {"page", bug_class::pages},
-                                                                   {"length", bug_class::entries},
-                                                                   {"softcap", bug_class::softcap_order},
-                                                                   {"heads-", bug_class::head_mapping},
-                                                                   {"window", bug_class::window_edge},
-                                                                   {"left-", bug_class::window_edge},
-                                                                   {"band-", bug_class::causal_alignment},
-                                                                   {"diagonal-", bug_class::causal_alignment},
-                                                                   {"lse-", bug_class::lse},
-                                                                   {"merge", bug_class::lse},
-                                                                   {"-unweighted", bug_class::lse},
-                                                                   {"not-rescaled", bug_class::lse}};
-
-std::optional<bug_class> class_of(hypothesis const& mistake) {
-  if (mistake.plain) return mistake.plain->bug_class;
-  if (mistake.bounds != threshold_of::nothing) return bug_class::cheap_exp;
-  for (auto const& [word, is] : classes_by_name)
-    if (!mistake.of_gradients && mistake.name.find(word) != std::string::npos) return is;
-  if (mistake.kind == hypothesis_kind::precision) return bug_class::low_precision;
-  return std::nullopt;
-}
-
-}  // namespace
 
 hypothesis_list const& hypotheses() {
   static hypothesis_list const all = [] {
@@ -76,7 +42,6 @@ hypothesis_list const& hypotheses() {
     add_hypotheses_of_lost_rows(table);
     add_hypotheses_of_half_passes(table);
     add_hypotheses_of_gradient_precision(table);
-    for (hypothesis& each : table) each.bug_class = class_of(each);
     return table;
   }();
   return all;

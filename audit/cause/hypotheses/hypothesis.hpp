@@ -51,29 +51,28 @@ enum class threshold_of : std::uint8_t {
   error,     ///< of exp, relative
 };
 
-/// A mistake that is plain enough to be asked of every wrong element, by its row alone.
-struct plain_mistake {
-  char const* answer;  ///< what O is then: "the answer without the mask"
-  audit::bug_class bug_class;
-};
+/// The class of a mistake that says nothing of a class.
+inline constexpr std::optional<bug_class> any_class{};
 
 /// Steps that hypotheses with different numbers share.
 inline constexpr char const *step_of_cutoff = "cutoff", *step_of_exp = "exp-to";
 
 struct hypothesis {
-  std::string name;      ///< in reports: "band-top-left"
-  std::string sentence;  ///< the mistake as a clause: "the band is aligned top-left"
+  std::string name;                           ///< in reports: "band-top-left"
+  std::string sentence;                       ///< the mistake as a clause: "the band is aligned top-left"
+  std::optional<audit::bug_class> bug_class;  ///< of findings that it explains
   hypothesis_kind kind = hypothesis_kind::problem;
   audit::supposition suppose;
-  std::optional<plain_mistake> plain{};
+  /// What O is then, "the answer without the mask", if the mistake is plain enough to be asked of every wrong element,
+  /// by its row alone; else null.
+  char const* plain = nullptr;
   std::string step = {};  ///< of precision: the name under which its step is seen (score_rows.hpp), whatever its number
   threshold_of bounds = threshold_of::nothing;
   double threshold = 0;
   bool fits_answers =
       false;  ///< of a problem: a number in it is chosen by the answer, so that no right one contradicts it
-  std::vector<std::string> accepted{};          ///< the words of --accept that make it no mistake, if there are any
-  bool of_gradients = false;                    ///< a mistake of the backward pass alone
-  std::optional<audit::bug_class> bug_class{};  ///< of findings that it explains; none: it says nothing of a class
+  std::vector<std::string> accepted{};  ///< the words of --accept that make it no mistake, if there are any
+  bool of_gradients = false;            ///< a mistake of the backward pass alone
   /// Does a kernel with this mistake read past an input in this call? Then the call may end there.
   std::function<bool(answered_call const&)> reads_outside{};
 };

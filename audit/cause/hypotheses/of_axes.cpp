@@ -117,27 +117,29 @@ supposition repeats_columns(owned_tensor problem_draft::* which, std::int64_t wi
 }  // namespace
 
 void add_hypotheses_of_axes(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping);
   auto const modulo = [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
     return entry_and_head{b, h % s.hk};
   };
-  add("heads-clamped", "query head h reads key-value head min(h, hk - 1), not h/(hq/hk)",
-      reads_elsewhere(true, true, is_grouped, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
-        return entry_and_head{b, std::min(h, s.hk - 1)};
-      }));
-  add("v-heads-interleaved", "query head h reads head h mod hk of V", reads_elsewhere(false, true, is_grouped, modulo));
-  add("k-heads-interleaved", "query head h reads head h mod hk of K", reads_elsewhere(true, false, is_grouped, modulo));
+  add_heads("heads-clamped", "query head h reads key-value head min(h, hk - 1), not h/(hq/hk)",
+            reads_elsewhere(true, true, is_grouped, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
+              return entry_and_head{b, std::min(h, s.hk - 1)};
+            }));
+  add_heads("v-heads-interleaved", "query head h reads head h mod hk of V",
+            reads_elsewhere(false, true, is_grouped, modulo));
+  add_heads("k-heads-interleaved", "query head h reads head h mod hk of K",
+            reads_elsewhere(true, false, is_grouped, modulo));
   for (auto const& [name, of_k, of_v] :
        {std::tuple{"K and V", true, true}, std::tuple{"K", true, false}, std::tuple{"V", false, true}})
-    add(of_k && of_v ? "heads-from-next" : fmt::format("{}-heads-from-next", of_k ? "k" : "v"),
-        fmt::format("the last query head of each group reads {} of the next key-value head", name),
-        reads_elsewhere(of_k, of_v, is_grouped, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
-          return entry_and_head{b, std::min((h + 1) / (s.hq / s.hk), s.hk - 1)};
-        }));
-  add("heads-reversed", "query heads read the key-value heads from the last to the first",
-      reads_elsewhere(true, true, has_heads, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
-        return entry_and_head{b, s.hk - 1 - h / (s.hq / s.hk)};
-      }));
+    add_heads(of_k && of_v ? "heads-from-next" : fmt::format("{}-heads-from-next", of_k ? "k" : "v"),
+              fmt::format("the last query head of each group reads {} of the next key-value head", name),
+              reads_elsewhere(of_k, of_v, is_grouped, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
+                return entry_and_head{b, std::min((h + 1) / (s.hq / s.hk), s.hk - 1)};
+              }));
+  add_heads("heads-reversed", "query heads read the key-value heads from the last to the first",
+            reads_elsewhere(true, true, has_heads, [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
+              return entry_and_head{b, s.hk - 1 - h / (s.hq / s.hk)};
+            }));
   auto const first_head = [](problem::sizes const&, std::int64_t b, std::int64_t) { return entry_and_head{b, 0}; };
   auto const first_entry = [](problem::sizes const& s, std::int64_t, std::int64_t h) {
     return entry_and_head{0, h / (s.hq / s.hk)};
@@ -149,10 +151,10 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
   add("k-of-first-entry", "every batch entry reads K of entry 0",
       reads_elsewhere(true, false, has_entries, first_entry));
   for (std::int64_t const tile : {1, 2, 4, 8, 16, 32, 64})
-    add(fmt::format("q-heads-modulo-{}", tile),
-        tile == 1 ? "all query heads of a group read Q of its first"
-                  : fmt::format("of the query heads of a group, each {} read Q of the first {}", tile, tile),
-        repeats_heads_of_group(tile));
+    add_heads(fmt::format("q-heads-modulo-{}", tile),
+              tile == 1 ? "all query heads of a group read Q of its first"
+                        : fmt::format("of the query heads of a group, each {} read Q of the first {}", tile, tile),
+              repeats_heads_of_group(tile));
   add("bias-transposed", "the bias of query i and key j is read at query j and key i",
       transposes(&problem_draft::bias));
   add("mask-transposed", "the mask of query i and key j is read at query j and key i",

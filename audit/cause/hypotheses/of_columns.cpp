@@ -119,8 +119,8 @@ std::vector<answered_call> reads_some(answered_call const& call, answered_call c
 }  // namespace
 
 void add_hypotheses_of_columns(hypothesis_list& to) {
-  adds_problems_to(to)("columns-unread", "some columns of Q and K, a multiple of 8 or all behind one, are not read",
-                       reads_some);
+  adds_problems_to(to, any_class)(
+      "columns-unread", "some columns of Q and K, a multiple of 8 or all behind one, are not read", reads_some);
   to.back().fits_answers = true;
 }
 

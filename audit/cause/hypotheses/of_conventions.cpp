@@ -44,46 +44,50 @@ std::vector<answered_call> divides_nothing(answered_call const& call, answered_c
 }  // namespace
 
 void add_hypotheses_of_conventions(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, void (*change)(conventions&)) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::convention, follows(change)});
-    to.back().accepted = conventions_set_by(change);
+  auto const adds = [&to](std::optional<bug_class> of_class) {
+    return [&to, of_class](std::string name, std::string sentence, void (*change)(conventions&)) {
+      to.push_back({std::move(name), std::move(sentence), of_class, hypothesis_kind::convention, follows(change)});
+      to.back().accepted = conventions_set_by(change);
+    };
   };
+  auto const add = adds(any_class), add_row = adds(bug_class::empty_row), add_lse = adds(bug_class::lse),
+             add_sink = adds(bug_class::sink);
   using row = conventions::row;
-  add("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",
-      [](conventions& c) { c.empty_row = row::zero; });
-  add("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
-      [](conventions& c) { c.empty_lse = conventions::log::minus_infinity; });
-  add("empty-row-zero-lse-minus-inf", "a query that sees no key gets 0, and the LSE -inf",
-      [](conventions& c) { c.empty_row = row::zero, c.empty_lse = conventions::log::minus_infinity; });
-  add("empty-row-mean", "a query that sees no key gets the mean of V (the convention empty_row: mean)",
-      [](conventions& c) { c.empty_row = row::mean; });
-  add("empty-row-nan", "a query that sees no key gets NaN (the convention empty_row: nan)",
-      [](conventions& c) { c.empty_row = row::nan; });
-  add("empty-row-nan-unless-no-keys",
-      "a query whose keys are all hidden gets NaN (the convention empty_row: nan_unless_no_keys)",
-      [](conventions& c) { c.empty_row = row::nan_unless_no_keys; });
-  add("empty-row-unmasked", "a query that sees no key sees every key (the convention empty_row: unmasked)",
-      [](conventions& c) { c.empty_row = row::unmasked; });
-  add("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: 0)",
-      [](conventions& c) { c.empty_lse = conventions::log::zero; });
-  add("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
-      [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
-  add("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
-      [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
-  add("sink-in-lse", "the LSE counts the sink (the convention lse_sink: included)",
-      [](conventions& c) { c.lse_sink = conventions::log_of_sink::included; });
-  add("lse-base-2", "the LSE is a logarithm to the base 2 (the convention lse_base: 2)",
-      [](conventions& c) { c.lse_base = problem::log_base::two; });
-  add("lse-natural", "the LSE is a natural logarithm (the convention lse_base: e)",
-      [](conventions& c) { c.lse_base = problem::log_base::e; });
+  add_row("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",
+          [](conventions& c) { c.empty_row = row::zero; });
+  add_lse("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
+          [](conventions& c) { c.empty_lse = conventions::log::minus_infinity; });
+  add_row("empty-row-zero-lse-minus-inf", "a query that sees no key gets 0, and the LSE -inf",
+          [](conventions& c) { c.empty_row = row::zero, c.empty_lse = conventions::log::minus_infinity; });
+  add_row("empty-row-mean", "a query that sees no key gets the mean of V (the convention empty_row: mean)",
+          [](conventions& c) { c.empty_row = row::mean; });
+  add_row("empty-row-nan", "a query that sees no key gets NaN (the convention empty_row: nan)",
+          [](conventions& c) { c.empty_row = row::nan; });
+  add_row("empty-row-nan-unless-no-keys",
+          "a query whose keys are all hidden gets NaN (the convention empty_row: nan_unless_no_keys)",
+          [](conventions& c) { c.empty_row = row::nan_unless_no_keys; });
+  add_row("empty-row-unmasked", "a query that sees no key sees every key (the convention empty_row: unmasked)",
+          [](conventions& c) { c.empty_row = row::unmasked; });
+  add_lse("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: 0)",
+          [](conventions& c) { c.empty_lse = conventions::log::zero; });
+  add_lse("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
+          [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
+  add_row("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
+          [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
+  add_sink("sink-in-lse", "the LSE counts the sink (the convention lse_sink: included)",
+           [](conventions& c) { c.lse_sink = conventions::log_of_sink::included; });
+  add_lse("lse-base-2", "the LSE is a logarithm to the base 2 (the convention lse_base: 2)",
+          [](conventions& c) { c.lse_base = problem::log_base::two; });
+  add_lse("lse-natural", "the LSE is a natural logarithm (the convention lse_base: e)",
+          [](conventions& c) { c.lse_base = problem::log_base::e; });
   add("padding-written", "rows that belong to no query are written (the convention padding_rows: any)",
       [](conventions& c) { c.padding_rows = conventions::padding::any; });
-  add("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
-      [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
-  add("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",
-      [](conventions& c) { c.sink_inf = conventions::infinite_sink::limit; });
+  add_sink("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
+           [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
+  add_sink("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",
+           [](conventions& c) { c.sink_inf = conventions::infinite_sink::limit; });
   to.push_back({"empty-row-0/0", "a query whose keys are all hidden, or have the score -inf, gets 0/0: NaN",
-                hypothesis_kind::convention, divides_nothing});
+                bug_class::empty_row, hypothesis_kind::convention, divides_nothing});
 }
 
 }  // namespace attest::audit

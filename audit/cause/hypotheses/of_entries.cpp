@@ -57,21 +57,21 @@ bool is_in_slots(answered_call const& call) {
 void add_lengths(hypothesis_list& to, std::string const& name, std::string const& sentence,
                  bool (*concerned)(answered_call const&), mistaken_length const& by) {
   for (bool const kept : {false, true})
-    adds_problems_to(to)(name + (kept ? "-band-kept" : ""), sentence + (kept ? "; bands stay where they were" : ""),
-                         [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
-                           owned_problem const& p = call.problem;
-                           if (!is_shortened(p) || !concerned(call)) return {};
-                           problem_draft draft = p.draft();
-                           set_lengths(draft, lengths_by(p, by));
-                           // In slots, what lies behind the last key was left out of them.
-                           if (call.given && is_in_slots(call))
-                             draft.k = call.given->draft().k, draft.v = call.given->draft().v;
-                           if (kept && is_aligned(p)) {
-                             if (!is_small(p)) return {};
-                             keep_bands(p, draft);
-                           }
-                           return with_problem(call, std::move(draft));
-                         });
+    adds_problems_to(to, bug_class::entries)(
+        name + (kept ? "-band-kept" : ""), sentence + (kept ? "; bands stay where they were" : ""),
+        [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+          owned_problem const& p = call.problem;
+          if (!is_shortened(p) || !concerned(call)) return {};
+          problem_draft draft = p.draft();
+          set_lengths(draft, lengths_by(p, by));
+          // In slots, what lies behind the last key was left out of them.
+          if (call.given && is_in_slots(call)) draft.k = call.given->draft().k, draft.v = call.given->draft().v;
+          if (kept && is_aligned(p)) {
+            if (!is_small(p)) return {};
+            keep_bands(p, draft);
+          }
+          return with_problem(call, std::move(draft));
+        });
 }
 
 void map_bytes(owned_tensor& of, std::byte (*f)(std::byte)) {
@@ -174,15 +174,7 @@ std::vector<answered_call> is_nan_beside_sink(answered_call const& call, answere
   return any ? std::vector{std::move(supposed)} : std::vector<answered_call>();
 }
 
-}  // namespace
-
-void add_hypotheses_of_entries(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, problem_question concerned, draft_change change) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem,
-                  solves(std::move(concerned), std::move(change))});
-  };
-  auto const add_more = adds_problems_to(to);
-  // --- lengths and alignment ---
+void add_mistaken_lengths(hypothesis_list& to) {
   add_lengths(to, "lengths-ignored", "lengths of keys are ignored: every entry has all keys of its slot", is_in_slots,
               [](auto const&, auto, auto slot) { return slot; });
   add_lengths(to, "length-one-more", "each shortened entry has one key more", is_in_slots,
@@ -207,21 +199,27 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
               [](auto const& of, auto e, auto slot) { return std::min(of[std::min(e + 1, of.size() - 1)], slot); });
   add_lengths(to, "length-of-entry-before", "an entry has as many keys as the one before", is_in_slots,
               [](auto const& of, auto e, auto slot) { return std::min(of[e > 0 ? e - 1 : 0], slot); });
-  add_more("entry-without-keys-nan", "queries of an entry without keys get NaN", is_nan_without_keys);
-  add_more("sink-nan-without-keys", "a sink of NaN or +inf makes NaN of a query that sees no key", is_nan_beside_sink);
+}
+
+void add_alignments_of_entries(hypothesis_list& to) {
+  auto const add = adds_changes_to(to, any_class);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
       [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });
-  add_more("alignment-at-totals", "bands are aligned at the end of all packed rows, not of the entries",
-           [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
-             if (!call.given || !call.given->draft().q_offsets || !call.given->draft().k_offsets) return {};
-             if (!is_aligned(call.problem)) return {};
-             problem_draft draft = call.problem.draft();
-             draft.align = 0;
-             draft.band.diagonal += call.given->draft().k.layout.shape[2] - call.given->draft().q.layout.shape[2];
-             return with_problem(call, std::move(draft));
-           });
-  // --- block masks ---
+  adds_problems_to(to, any_class)(
+      "alignment-at-totals", "bands are aligned at the end of all packed rows, not of the entries",
+      [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+        if (!call.given || !call.given->draft().q_offsets || !call.given->draft().k_offsets) return {};
+        if (!is_aligned(call.problem)) return {};
+        problem_draft draft = call.problem.draft();
+        draft.align = 0;
+        draft.band.diagonal += call.given->draft().k.layout.shape[2] - call.given->draft().q.layout.shape[2];
+        return with_problem(call, std::move(draft));
+      });
+}
+
+void add_block_masks(hypothesis_list& to) {
+  auto const add = adds_changes_to(to, any_class);
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
   add(
       "masks-ignored", "neither a mask nor a block mask is read",
@@ -248,7 +246,10 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
         // In the band by its own block, outside the band where its block is set: without the band, that is.
         p.band = {}, p.align = 0;
       });
-  // --- dropout ---
+}
+
+void add_dropped_weights(hypothesis_list& to) {
+  auto const add = adds_changes_to(to, bug_class::dropout);
   add(
       "dropout-not-divided", "kept weights are not divided by 1 - p",
       [](owned_problem const& p) { return p.draft().dropout > 0; }, [](problem_draft& p) { p.dropout = 0; });
@@ -265,9 +266,23 @@ void add_hypotheses_of_entries(hypothesis_list& to) {
       "keep-of-first-head", "every head drops what head 0 drops",
       [](owned_problem const& p) { return has_keep(p) && p.draft().keep->layout.shape[1] > 1; },
       [](problem_draft& p) { p.keep->layout.shape[1] = 1; });
-  add_more("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);
-  add_more("dropout-in-sum", "the sum of the row is over weights that are dropped, and divided by 1 - p, already",
+  auto const add_sums = adds_problems_to(to, bug_class::dropout);
+  add_sums("dropout-before-sum", "dropped weights are missing in the sum of the row", sums_kept_weights);
+  add_sums("dropout-in-sum", "the sum of the row is over weights that are dropped, and divided by 1 - p, already",
            sums_divided_weights);
+}
+
+}  // namespace
+
+void add_hypotheses_of_entries(hypothesis_list& to) {
+  add_mistaken_lengths(to);
+  adds_problems_to(to, any_class)("entry-without-keys-nan", "queries of an entry without keys get NaN",
+                                  is_nan_without_keys);
+  adds_problems_to(to, bug_class::sink)(
+      "sink-nan-without-keys", "a sink of NaN or +inf makes NaN of a query that sees no key", is_nan_beside_sink);
+  add_alignments_of_entries(to);
+  add_block_masks(to);
+  add_dropped_weights(to);
 }
 
 }  // namespace attest::audit

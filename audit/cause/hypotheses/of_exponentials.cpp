@@ -57,11 +57,12 @@ void add_hypotheses_of_exponentials(hypothesis_list& to) {
       for (bool const weights_alone : {false, true}) {
         if (block == whole_row && weights_alone) continue;  // nothing is rescaled
         std::string const blocks = block == whole_row ? "" : fmt::format("-{}", block);
-        adds_problems_to(to)(fmt::format("exp-from-e^{:g}{}{}", least, blocks, weights_alone ? "-in-weights" : ""),
-                             fmt::format("exp(x) is exp({0:g}) where x is below {0:g}{1}{2}", least,
-                                         weights_alone ? ", in weights and not where O and l are rescaled" : "",
-                                         block == whole_row ? "" : fmt::format(", in blocks of {} keys", block)),
-                             ends_at(least, block, weights_alone));
+        adds_problems_to(to, bug_class::cheap_exp)(
+            fmt::format("exp-from-e^{:g}{}{}", least, blocks, weights_alone ? "-in-weights" : ""),
+            fmt::format("exp(x) is exp({0:g}) where x is below {0:g}{1}{2}", least,
+                        weights_alone ? ", in weights and not where O and l are rescaled" : "",
+                        block == whole_row ? "" : fmt::format(", in blocks of {} keys", block)),
+            ends_at(least, block, weights_alone));
       }
 }
 

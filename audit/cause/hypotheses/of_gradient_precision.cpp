@@ -10,19 +10,23 @@ namespace attest::audit {
 
 void add_hypotheses_of_gradient_precision(hypothesis_list& to) {
   using problem::formats::power_of_two;
-  auto const add = [&](std::string step, std::string name, std::string sentence, auto widen) {
-    to.push_back({.name = std::move(name),
-                  .sentence = std::move(sentence),
-                  .kind = hypothesis_kind::precision,
-                  .suppose =
-                      [widen](answered_call const& call, answered_call const*) {
-                        answered_call wide = call;
-                        widen_gradients(wide, [&](problem::gradient_model& back) { widen(wide.claim.fixed, back); });
-                        return std::vector{std::move(wide)};
-                      },
-                  .step = std::move(step),
-                  .of_gradients = true});
+  auto const adds = [&to](bug_class of_class) {
+    return [&to, of_class](std::string step, std::string name, std::string sentence, auto widen) {
+      to.push_back({.name = std::move(name),
+                    .sentence = std::move(sentence),
+                    .bug_class = of_class,
+                    .kind = hypothesis_kind::precision,
+                    .suppose =
+                        [widen](answered_call const& call, answered_call const*) {
+                          answered_call wide = call;
+                          widen_gradients(wide, [&](problem::gradient_model& back) { widen(wide.claim.fixed, back); });
+                          return std::vector{std::move(wide)};
+                        },
+                    .step = std::move(step),
+                    .of_gradients = true});
+    };
   };
+  auto const add = adds(bug_class::low_precision), add_exp = adds(bug_class::cheap_exp);
   for (auto const& [type, format] :
        {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}}) {
     double const u = power_of_two(-format.fraction_bits - 1);
@@ -52,9 +56,9 @@ void add_hypotheses_of_gradient_precision(hypothesis_list& to) {
          [=](auto&, auto& g) { g.u_lse = std::max(g.u_lse, u); });
   }
   for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6}) {
-    add(step_of_gradient_exp, fmt::format("gradient-exp-to-2^-{}", digits),
-        fmt::format("in the backward pass, exp has errors up to 2^-{} of its value", digits),
-        [=](auto&, auto& g) { g.eps = std::max(g.eps, power_of_two(-digits)); });
+    add_exp(step_of_gradient_exp, fmt::format("gradient-exp-to-2^-{}", digits),
+            fmt::format("in the backward pass, exp has errors up to 2^-{} of its value", digits),
+            [=](auto&, auto& g) { g.eps = std::max(g.eps, power_of_two(-digits)); });
     to.back().bounds = threshold_of::error, to.back().threshold = power_of_two(-digits);
   }
 }

@@ -198,7 +198,7 @@ supposition nan_is_zero(owned_tensor problem_draft::* which) {
 }  // namespace
 
 void add_hypotheses_of_hidden(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_softcap = adds_problems_to(to, bug_class::softcap_order);
   std::size_t const first = to.size();
   add("hidden-value-times-0-right", "V behind the right edge of a band is multiplied by 0, where there is no mask",
       reads_hidden({.reads_value = true, .beyond_right_only = true}));
@@ -212,8 +212,8 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
   add("hidden-read", "K and V at hidden keys are read: a NaN there shows",
       reads_hidden({.reads_key = true, .reads_value = true}));
   for (hypothesis& weightless : std::span(to).subspan(first)) weightless.accepted = {"masked_values=must_be_finite"};
-  add("hidden-score-minus-softcap", "the mask comes before the softcap c: hidden keys have the score -c",
-      softcap_of_hidden);
+  add_softcap("hidden-score-minus-softcap", "the mask comes before the softcap c: hidden keys have the score -c",
+              softcap_of_hidden);
   add("hidden-keys-in-sum", "hidden keys count in the sum of the weights, and not in the product with V",
       reads_hidden({.score = 0, .reads_key = true}));
   for (double const score : finite_masks)

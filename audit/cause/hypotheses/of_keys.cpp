@@ -142,7 +142,7 @@ supposition nan_after_empty_block(std::int64_t block) {
 }  // namespace
 
 void add_hypotheses_of_keys(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping);
   // --- keys ---
   auto const has_keys = [](owned_problem const& p) { return p.size().m > 0; };
   auto const but_last = [](owned_problem const& p, std::int64_t j) { return j + 1 < p.size().m; };
@@ -181,8 +181,8 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   }
   // --- heads ---
   auto const is_grouped = [](owned_problem const& p) { return p.size().hk > 1 && p.size().hq != p.size().hk; };
-  add("heads-interleaved", "query head h reads key-value head h mod hk, not h/(hq/hk)",
-      reads_heads(is_grouped, [](problem::sizes const& s, std::int64_t h) { return h % s.hk; }));
+  add_heads("heads-interleaved", "query head h reads key-value head h mod hk, not h/(hq/hk)",
+            reads_heads(is_grouped, [](problem::sizes const& s, std::int64_t h) { return h % s.hk; }));
   add("first-head-of-groups", "with fewer key-value heads than query heads, all read the first",
       reads_heads(is_grouped, [](problem::sizes const&, std::int64_t) { return 0; }));
   add("first-head", "every query head reads key-value head 0",

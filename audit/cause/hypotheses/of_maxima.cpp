@@ -110,7 +110,7 @@ double largest_of_all(score_table const& score, owned_problem const& p, query co
 }  // namespace
 
 void add_hypotheses_of_maxima(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   for (double const first : {-1e4, -100.0, 0.0})
     add(fmt::format("maximum-from{:+g}", first),
         fmt::format("the running maximum starts at a number, {:g} or above, not at -inf", first),

@@ -119,7 +119,7 @@ supposition rounds_products(problem::binary_format const& to) {
 }  // namespace
 
 void add_hypotheses_of_memory(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   auto const q = &problem_draft::q, k = &problem_draft::k, v = &problem_draft::v;
   // --- where elements are read ---
   add("answer-of-the-call-before", "the answer belongs to the call before", answers_before);

@@ -243,7 +243,7 @@ void read_all_parts(problem_draft& p) {
 }  // namespace
 
 void add_hypotheses_of_merges(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, bug_class::lse);
   auto const several = [](std::int64_t all) { return all > 1; };
   for (std::int64_t const most : {16, 32, 64, 128, 256, 512, 1024})
     add(fmt::format("merge-of-{}-parts-at-most", most), fmt::format("parts behind the first {} are left out", most),

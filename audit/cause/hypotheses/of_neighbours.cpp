@@ -50,7 +50,7 @@ supposition unmasks_last_tile(std::int64_t tile) {
 }  // namespace
 
 void add_hypotheses_of_neighbours(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   for (auto const& [name, which] : {std::pair("bias", broadcast_tensor(&problem_draft::bias)),
                                     std::pair("mask", broadcast_tensor(&problem_draft::mask))}) {
     add(fmt::format("{}-of-next-head", name), fmt::format("query head h uses the {} of head h + 1", name),

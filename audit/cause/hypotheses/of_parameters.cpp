@@ -83,7 +83,7 @@ void add_scaled_queries(hypothesis_list& to) {
   for (auto const& [name, format] :
        {std::pair{"bf16", problem::format_of<problem::bf16>}, std::pair{"f16", problem::format_of<problem::f16>}})
     for (bool const base_2 : {false, true})
-      adds_problems_to(to)(
+      adds_problems_to(to, any_class)(
           fmt::format("q-scaled-in-{}{}", name, base_2 ? "-base-2" : ""),
           fmt::format("Q times the scale{} is rounded to {} before it meets K", base_2 ? " and log₂ e" : "", name),
           solves(has_scores, [base_2, to_format = format](problem_draft& p) {
@@ -101,7 +101,8 @@ void add_scaled_queries(hypothesis_list& to) {
 }  // namespace
 
 void add_hypotheses_of_parameters(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_accuracy = adds_problems_to(to, bug_class::accuracy),
+             add_softcap = adds_problems_to(to, bug_class::softcap_order);
   // --- the scale ---
   add("default-scale-1", "the default scale is 1, not 1/√d",
       solves(has_default_scale, [](problem_draft& p) { p.scale = 1; }));
@@ -135,17 +136,18 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("scale-0-is-default", "an explicit scale of 0 counts as none",
       solves([](owned_problem const& p) { return p.draft().scale == 0 && p.size().d > 0; },
              [](problem_draft& p) { p.scale.reset(); }));
-  add("scale-is-default", "an explicit scale is ignored: 1/√d is used",
-      solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
-             [](problem_draft& p) { p.scale.reset(); }),
-      plain_mistake{"the answer with the default scale", bug_class::accuracy});
-  add("scale-ignored", "there is no scale: scores are q·k",
-      solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }),
-      plain_mistake{"the answer with scale 1", bug_class::accuracy});
+  add_accuracy("scale-is-default", "an explicit scale is ignored: 1/√d is used",
+               solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
+                      [](problem_draft& p) { p.scale.reset(); }),
+               "the answer with the default scale");
+  add_accuracy("scale-ignored", "there is no scale: scores are q·k",
+               solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }),
+               "the answer with scale 1");
   add("scale-twice", "the scale is applied twice",
       solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
              [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
-  add("scale-twice-in-softcap", "the scale is applied twice where there is a softcap",
+  add_softcap(
+      "scale-twice-in-softcap", "the scale is applied twice where there is a softcap",
       solves([](owned_problem const& p) { return p.draft().softcap > 0 && (p.size().d > 0 || p.draft().scale); },
              [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
   add("stated-scale-twice", "a scale that is stated is applied twice, and the default scale once",
@@ -155,16 +157,17 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
       solves([](owned_problem const& p) { return p.draft().scale && *p.draft().scale < 0; },
              [](problem_draft& p) { p.scale = std::abs(*p.scale); }));
   // --- the softcap ---
-  add("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }),
-      plain_mistake{"the answer without the softcap", bug_class::softcap_order});
+  add_softcap("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }),
+              "the answer without the softcap");
   // σ·c·tanh(q·k/c) is the softcap σ·c of σ·(q·k).
-  add("softcap-before-scale", "the softcap comes before the scale",
-      solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
-             [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
+  add_softcap("softcap-before-scale", "the softcap comes before the scale",
+              solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
+                     [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
   // (c·tanh(s·log₂e/c))·ln 2 is the softcap c·ln 2 of s.
-  add("softcap-in-base-2", "log₂ e is folded into the scale before the softcap, which so is ln 2 times as large",
-      solves(has_softcap, [](problem_draft& p) { p.softcap *= std::numbers::ln2; }));
-  add("softcap-after-bias", "the bias is inside the softcap", capped_bias);
+  add_softcap("softcap-in-base-2",
+              "log₂ e is folded into the scale before the softcap, which so is ln 2 times as large",
+              solves(has_softcap, [](problem_draft& p) { p.softcap *= std::numbers::ln2; }));
+  add_softcap("softcap-after-bias", "the bias is inside the softcap", capped_bias);
   // --- the bias ---
   add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
       solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
@@ -186,13 +189,13 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
             return bias_of(p, b, h, i, j) > least && sees(p, b, h, i, j);
           });
         });
-  add("bias-ignored", "the bias is ignored",
-      solves(has_bias,
-             [](problem_draft& p) {
-               if (p.d_out) map_bias(p, [](double) { return 0.0; });  // its gradient may be asked
-               else p.bias.reset();
-             }),
-      plain_mistake{"the answer without the bias", bug_class::accuracy});
+  add_accuracy("bias-ignored", "the bias is ignored",
+               solves(has_bias,
+                      [](problem_draft& p) {
+                        if (p.d_out) map_bias(p, [](double) { return 0.0; });  // its gradient may be asked
+                        else p.bias.reset();
+                      }),
+               "the answer without the bias");
   add("bias-of-first-key", "every key uses the bias of key 0",
       solves([](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[3] > 1; },
              [](problem_draft& p) {

@@ -89,9 +89,9 @@ std::optional<parts> fitted(answered_call const& call, mistaken_sum const& sum, 
 }
 
 using mistaken_answer = std::function<std::vector<answered_call>(answered_call const&, parts const&)>;
-void add_mistake(hypothesis_list& to, std::string name, std::string sentence, mistaken_sum sum, mistaken_answer answer,
-                 bool has_sink = true) {
-  adds_problems_to(to)(
+void add_mistake(hypothesis_list& to, std::optional<bug_class> of_class, std::string name, std::string sentence,
+                 mistaken_sum sum, mistaken_answer answer, bool has_sink = true) {
+  adds_problems_to(to, of_class)(
       std::move(name), "keys are taken in parts" + sentence,
       [sum = std::move(sum), answer = std::move(answer), has_sink](answered_call const& call, answered_call const*) {
         auto const of = fitted(call, sum, has_sink);
@@ -194,19 +194,21 @@ std::vector<answered_call> lse_counts_parts(answered_call const& call, parts con
 }  // namespace
 
 void add_hypotheses_of_parts(hypothesis_list& to) {
-  add_mistake(to, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice,
+  add_mistake(to, any_class, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice,
               edges_twice);
-  add_mistake(to, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts, empty_parts_weigh_1);
-  add_mistake(to, "empty-parts-nan", ", and where the first two see nothing the row is NaN", nan_at_the_beginning,
-              nan_after_nothing);
-  add_mistake(to, "lse-counts-parts", ", and ln of the number of parts with keys is added to the LSE", times_parts,
-              lse_counts_parts, false);
-  add_mistake(to, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part, false);
+  add_mistake(to, any_class, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts,
+              empty_parts_weigh_1);
+  add_mistake(to, any_class, "empty-parts-nan", ", and where the first two see nothing the row is NaN",
+              nan_at_the_beginning, nan_after_nothing);
+  add_mistake(to, bug_class::lse, "lse-counts-parts", ", and ln of the number of parts with keys is added to the LSE",
+              times_parts, lse_counts_parts, false);
+  add_mistake(to, bug_class::lse, "lse-of-last-part", ", and the LSE is the last one's", of_last_part, lse_of_last_part,
+              false);
 }
 
 void add_hypotheses_of_remainders(hypothesis_list& to) {
-  add_mistake(to, "parts-lose-remainder", " of equally many, and those behind the last are lost", without_remainder,
-              remainder_lost);
+  add_mistake(to, any_class, "parts-lose-remainder", " of equally many, and those behind the last are lost",
+              without_remainder, remainder_lost);
 }
 
 }  // namespace attest::audit

@@ -51,13 +51,17 @@ void round_sums(kernel_model& m, narrow_format const& to, double roundings = 1) 
 
 void add_hypotheses_of_precision(hypothesis_list& to) {
   using widening = std::function<void(kernel_model&)>;
-  auto const add_of_step = [&](std::string step, std::string name, std::string sentence, widening widen) {
-    to.push_back({.name = std::move(name),
-                  .sentence = std::move(sentence),
-                  .kind = hypothesis_kind::precision,
-                  .suppose = has_model(std::move(widen)),
-                  .step = std::move(step)});
+  auto const adds = [&to](bug_class of_class) {
+    return [&to, of_class](std::string step, std::string name, std::string sentence, widening widen) {
+      to.push_back({.name = std::move(name),
+                    .sentence = std::move(sentence),
+                    .bug_class = of_class,
+                    .kind = hypothesis_kind::precision,
+                    .suppose = has_model(std::move(widen)),
+                    .step = std::move(step)});
+    };
   };
+  auto const add_of_step = adds(bug_class::low_precision), add_exp = adds(bug_class::cheap_exp);
   auto const add = [&](std::string const& name, std::string sentence, widening widen) {
     add_of_step(name, name, std::move(sentence), std::move(widen));
   };
@@ -91,19 +95,19 @@ void add_hypotheses_of_precision(hypothesis_list& to) {
           round_weights(m, format, format.unit());
           m.eps = std::max(m.eps, format.unit());  // of the LSE
         });
-  add("exp-of-float", "exp has the precision of float32",
-      [](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-23)), m.x0 = std::min(m.x0, 80.0); });
+  add_exp("exp-of-float", "exp-of-float", "exp has the precision of float32",
+          [](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-23)), m.x0 = std::min(m.x0, 80.0); });
   for (int const digits : {21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6}) {
-    add_of_step(step_of_exp, fmt::format("exp-to-2^-{}", digits),
-                fmt::format("exp has errors up to 2^-{} of its value", digits),
-                [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); });
+    add_exp(step_of_exp, fmt::format("exp-to-2^-{}", digits),
+            fmt::format("exp has errors up to 2^-{} of its value", digits),
+            [=](kernel_model& m) { m.eps = std::max(m.eps, power_of_two(-digits)); });
     bounded(threshold_of::error, power_of_two(-digits));
   }
   for (double const cutoff : {86.0, 80.0, 70.0, 60.0, 50.0, 40.0, 30.0, 25.0, 20.0, 17.0, 15.0, 13.8,
                               12.0, 11.0, 10.0, 9.0,  8.0,  7.0,  6.0,  5.0,  4.0,  3.0,  2.0,  1.38}) {
-    add_of_step(step_of_cutoff, fmt::format("cutoff-{:g}", cutoff),
-                fmt::format("weights below e^-{:g} of the largest are dropped, or wrong", cutoff),
-                [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); });
+    add_exp(step_of_cutoff, fmt::format("cutoff-{:g}", cutoff),
+            fmt::format("weights below e^-{:g} of the largest are dropped, or wrong", cutoff),
+            [=](kernel_model& m) { m.x0 = std::min(m.x0, cutoff); });
     bounded(threshold_of::distance, cutoff);
   }
   for (narrow_format const& format : formats) {

@@ -63,7 +63,7 @@ supposition rescales_as_first(tile_sizes tile) {
 }
 
 void add_bands(hypothesis_list& to, tile_sizes tile) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_window = adds_problems_to(to, bug_class::window_edge);
   auto const has_right = [](owned_problem const& p) { return p.draft().band.right >= 0; };
   auto const has_left = [](owned_problem const& p) { return p.draft().band.left >= 0; };
   add(fmt::format("loop-of-first-query-of-{}-by-{}", tile.queries, tile.keys),
@@ -82,7 +82,8 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
         if (j < first_of(std::max<std::int64_t>(last_key(of, last), 0), tile.keys)) of.right = -1;
         return sees_in_band(p, of, b, h, i, j);
       }));
-  add(fmt::format("window-of-last-query-of-{}-by-{}", tile.queries, tile.keys),
+  add_window(
+      fmt::format("window-of-last-query-of-{}-by-{}", tile.queries, tile.keys),
       fmt::format("tiles of {} queries begin with the tile of {} keys in which the window of their last query begins",
                   tile.queries, tile.keys),
       sees_in_tiles(has_left, [=](owned_problem const& p, auto b, auto h, auto i, auto j) {
@@ -93,7 +94,8 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
       }));
   // Few answers tell both apart: what is said of the first is true of the second, too.
   for (bool const whole : {true, false})
-    add(fmt::format("left-edge-in-cut-tiles-of-{}-by-{}{}", tile.queries, tile.keys, whole ? "-or-whole" : ""),
+    add_window(
+        fmt::format("left-edge-in-cut-tiles-of-{}-by-{}{}", tile.queries, tile.keys, whole ? "-or-whole" : ""),
         fmt::format(fmt::runtime(whole ? "the left edge of a window hides at most whole tiles of {} queries and {} "
                                          "keys, unless the right edge cuts them"
                                        : "the left edge of a window hides nothing in tiles of {} queries and {} keys "
@@ -110,7 +112,7 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
 }
 
 void add_masks(hypothesis_list& to, tile_sizes tile) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   auto const is_masked = [](owned_problem const& p) { return p.draft().mask.has_value(); };
   for (bool const both : {true, false})
     add(fmt::format("tile-of-{}-by-{}-skipped-by-{}", tile.queries, tile.keys, both ? "corners" : "first"),
@@ -129,7 +131,7 @@ void add_masks(hypothesis_list& to, tile_sizes tile) {
 }  // namespace
 
 void add_hypotheses_of_query_tiles(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_packed = adds_problems_to(to, bug_class::causal_alignment);
   for (std::int64_t const queries : {8, 16, 32, 64, 128})
     for (std::int64_t const keys : {8, 16, 32, 64, 128}) {
       add(fmt::format("rescaled-as-first-of-{}-by-{}", queries, keys),
@@ -149,13 +151,13 @@ void add_hypotheses_of_query_tiles(hypothesis_list& to) {
                    row_of_group([](auto i, auto h, auto group, auto) { return i * group + h % group; })},
         {"band-of-packed-heads", "(h mod g)·n + i",
          [](auto i, auto h, auto group, auto n) { return h % group * n + i; }}})
-    add(name, fmt::format("a band takes row {} of a group of g heads for the place of query i", words),
-        sees_in_tiles(is_grouped, [at = row](owned_problem const& p, auto b, auto h, auto i, auto j) {
-          problem::sizes const& s = p.size();
-          problem::band of = band_of_entry(p, b);
-          of.diagonal = reference::saturating_add(of.diagonal, at(i, h, s.hq / s.hk, s.n) - i);
-          return sees_in_band(p, of, b, h, i, j);
-        }));
+    add_packed(name, fmt::format("a band takes row {} of a group of g heads for the place of query i", words),
+               sees_in_tiles(is_grouped, [at = row](owned_problem const& p, auto b, auto h, auto i, auto j) {
+                 problem::sizes const& s = p.size();
+                 problem::band of = band_of_entry(p, b);
+                 of.diagonal = reference::saturating_add(of.diagonal, at(i, h, s.hq / s.hk, s.n) - i);
+                 return sees_in_band(p, of, b, h, i, j);
+               }));
 }
 
 }  // namespace attest::audit

@@ -100,7 +100,7 @@ supposition merges_by_sums(part_of_key part) {
 }
 
 void add_merges_by_sums(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, bug_class::lse);
   for (std::int64_t const keys : {64, 128, 256, 512, 1024})
     add(fmt::format("parts-of-{}-keys-merged-by-sums", keys),
         fmt::format("parts of {} keys are merged by their sums, without exp of their maxima, and the LSE is right",
@@ -121,7 +121,7 @@ void add_merges_by_sums(hypothesis_list& to) {
 }  // namespace
 
 void add_hypotheses_of_rescaling(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   for (std::int64_t const block : {1, 8, 16, 32, 64, 128}) {
     add(fmt::format("rescaled-in-base-2-{}", block),
         fmt::format("O and l are rescaled by 2^x where the weights are e^x, in blocks of {} keys", block),

@@ -194,23 +194,23 @@ double plus_log_of_sum(double got, double, double sum) { return got + std::log(s
 }  // namespace
 
 void add_hypotheses_of_results(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
-  add("merge-lse-base-2", "the LSE of a merge is a logarithm to the base 2", of_merges(maps_lse(ln_2)));
-  add("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
-  add("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));
-  add("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",
-      of_merges(maps_lse_beside_maximum(plus_log_of_sum)));
-  add("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
-  add("lse-sum-base-2", "the LSE is the maximum and the logarithm to the base 2 of the sum",
-      maps_lse_beside_maximum(sum_from_base_2));
-  add("lse-maximum-base-2", "the LSE is the maximum in base 2 and the natural logarithm of the sum",
-      maps_lse_beside_maximum(maximum_from_base_2));
-  add("lse-maximum-unscaled", "the LSE has the maximum of q·k without the scale", has_unscaled_maximum);
+  auto const add = adds_problems_to(to, any_class), add_to_lse = adds_problems_to(to, bug_class::lse),
+             add_mean = adds_problems_to(to, bug_class::weak_test);
+  add_to_lse("merge-lse-base-2", "the LSE of a merge is a logarithm to the base 2", of_merges(maps_lse(ln_2)));
+  add_to_lse("lse-negated", "the LSE has the wrong sign", maps_lse(negated));
+  add_to_lse("lse-without-maximum", "the LSE lacks the maximum", maps_lse_beside_maximum(plus_maximum));
+  add_to_lse("merge-lse-is-maximum", "the LSE of a merge is the largest of its parts",
+             of_merges(maps_lse_beside_maximum(plus_log_of_sum)));
+  add_to_lse("lse-is-maximum", "the LSE is the largest score", maps_lse_beside_maximum(plus_log_of_sum));
+  add_to_lse("lse-sum-base-2", "the LSE is the maximum and the logarithm to the base 2 of the sum",
+             maps_lse_beside_maximum(sum_from_base_2));
+  add_to_lse("lse-maximum-base-2", "the LSE is the maximum in base 2 and the natural logarithm of the sum",
+             maps_lse_beside_maximum(maximum_from_base_2));
+  add_to_lse("lse-maximum-unscaled", "the LSE has the maximum of q·k without the scale", has_unscaled_maximum);
   add("answer-0", "the answer is 0", answers_zero);
-  add("weights-equal", "every visible key weighs the same", weighs_equally,
-      plain_mistake{"the mean of the visible rows of V", bug_class::weak_test});
-  add("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
-      plain_mistake{"the mean of all rows of V", bug_class::weak_test});
+  add_mean("weights-equal", "every visible key weighs the same", weighs_equally, "the mean of the visible rows of V");
+  add_mean("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
+           "the mean of all rows of V");
   add("weights-equal-in-o", "every visible key weighs the same in O, and the LSE is right", in_output(weighs_equally));
   add("all-weights-equal-in-o", "every key weighs the same in O, hidden ones too, and the LSE is right",
       in_output(weighs_all_equally));
@@ -219,32 +219,33 @@ void add_hypotheses_of_results(hypothesis_list& to) {
     add(fmt::format("sum-plus-{:g}", epsilon), fmt::format("{:g} is added to the sum of the weights", epsilon),
         adds_to_sum(epsilon));
   for (std::int64_t const block : {1, 4, 8, 16, 32, 64, 128})
-    add(fmt::format("not-rescaled-{}", block),
-        fmt::format("O and l are not rescaled when the maximum moves, in blocks of {} keys", block),
-        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
-          return score.largest(b, h, i, 0, (j / block + 1) * block);
-        }));
+    add_to_lse(fmt::format("not-rescaled-{}", block),
+               fmt::format("O and l are not rescaled when the maximum moves, in blocks of {} keys", block),
+               adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
+                 return score.largest(b, h, i, 0, (j / block + 1) * block);
+               }));
   for (std::int64_t const keys : {64, 128, 256, 512, 1024})
-    add(fmt::format("parts-of-{}-keys-unweighted", keys),
-        fmt::format("parts of {} keys are added without their weights", keys),
-        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
-          return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
-        }));
+    add_to_lse(fmt::format("parts-of-{}-keys-unweighted", keys),
+               fmt::format("parts of {} keys are added without their weights", keys),
+               adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto) {
+                 return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
+               }));
   for (std::int64_t const parts : {2, 4, 8})
-    add(fmt::format("{}-parts-unweighted", parts),
-        fmt::format("{} parts of the keys are added without their weights", parts),
-        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto m) {
-          std::int64_t part = 0;
-          while (m * (part + 1) / parts <= j) ++part;
-          return score.largest(b, h, i, m * part / parts, m * (part + 1) / parts);
-        }));
+    add_to_lse(fmt::format("{}-parts-unweighted", parts),
+               fmt::format("{} parts of the keys are added without their weights", parts),
+               adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto m) {
+                 std::int64_t part = 0;
+                 while (m * (part + 1) / parts <= j) ++part;
+                 return score.largest(b, h, i, m * part / parts, m * (part + 1) / parts);
+               }));
   for (std::int64_t const most : {64, 128, 256, 512, 1024})
-    add(fmt::format("parts-of-at-most-{}-keys-unweighted", most),
-        fmt::format("equal parts, of at most {} keys, are added without their weights", most),
-        adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto m) {
-          std::int64_t const parts = std::max<std::int64_t>((m + most - 1) / most, 1), keys = (m + parts - 1) / parts;
-          return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
-        }));
+    add_to_lse(fmt::format("parts-of-at-most-{}-keys-unweighted", most),
+               fmt::format("equal parts, of at most {} keys, are added without their weights", most),
+               adds_unweighted([=](score_table const& score, auto b, auto h, auto i, auto j, auto m) {
+                 std::int64_t const parts = std::max<std::int64_t>((m + most - 1) / most, 1),
+                                    keys = (m + parts - 1) / parts;
+                 return score.largest(b, h, i, j / keys * keys, j / keys * keys + keys);
+               }));
 }
 
 }  // namespace attest::audit

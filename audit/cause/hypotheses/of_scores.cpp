@@ -138,7 +138,7 @@ double real(std::int64_t x) { return static_cast<double>(x); }
 }  // namespace
 
 void add_hypotheses_of_scores(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_softcap = adds_problems_to(to, bug_class::softcap_order);
   add("default-scale-of-whole-root", "the default scale is 1/⌊√d⌋, not 1/√d",
       has_default([](problem::sizes const& s) { return 1 / std::floor(std::sqrt(real(s.d))); }));
   add("default-scale-of-model", "the default scale is 1/√(hq·d), not 1/√d",
@@ -170,21 +170,21 @@ void add_hypotheses_of_scores(hypothesis_list& to) {
         maps_scores([=](double s) { return std::clamp(s, -most, most); }));
   }
   add("scores-without-sign", "a score counts without its sign", maps_scores([](double s) { return std::abs(s); }));
-  add("softcap-not-multiplied", "the softcap c makes tanh(s/c) of a score, not c·tanh(s/c)",
-      caps_scores([](double s, double cap) { return std::tanh(s / cap); }));
-  add("softcap-not-divided", "the softcap c makes c·tanh(s) of a score, not c·tanh(s/c)",
-      caps_scores([](double s, double cap) { return cap * std::tanh(s); }));
-  add("softcap-twice", "the softcap is applied twice",
-      caps_scores([](double s, double cap) { return cap * std::tanh(std::tanh(s / cap)); }));
-  add("softcap-rational", "the softcap takes x(27 + x²)/(27 + 9x²), cut at ±1, for tanh(x)",
-      caps_scores([](double s, double cap) {
-        double const x = s / cap, square = x * x;
-        return cap * std::clamp(x * (27 + square) / (27 + 9 * square), -1.0, 1.0);
-      }));
-  add("softcap-x-over-1-plus-x", "the softcap takes x/(1 + |x|) for tanh(x)",
-      caps_scores([](double s, double cap) { return s / (1 + std::abs(s / cap)); }));
-  add("softcap-clamps", "the softcap c cuts scores at ±c",
-      caps_scores([](double s, double cap) { return std::clamp(s, -cap, cap); }));
+  add_softcap("softcap-not-multiplied", "the softcap c makes tanh(s/c) of a score, not c·tanh(s/c)",
+              caps_scores([](double s, double cap) { return std::tanh(s / cap); }));
+  add_softcap("softcap-not-divided", "the softcap c makes c·tanh(s) of a score, not c·tanh(s/c)",
+              caps_scores([](double s, double cap) { return cap * std::tanh(s); }));
+  add_softcap("softcap-twice", "the softcap is applied twice",
+              caps_scores([](double s, double cap) { return cap * std::tanh(std::tanh(s / cap)); }));
+  add_softcap("softcap-rational", "the softcap takes x(27 + x²)/(27 + 9x²), cut at ±1, for tanh(x)",
+              caps_scores([](double s, double cap) {
+                double const x = s / cap, square = x * x;
+                return cap * std::clamp(x * (27 + square) / (27 + 9 * square), -1.0, 1.0);
+              }));
+  add_softcap("softcap-x-over-1-plus-x", "the softcap takes x/(1 + |x|) for tanh(x)",
+              caps_scores([](double s, double cap) { return s / (1 + std::abs(s / cap)); }));
+  add_softcap("softcap-clamps", "the softcap c cuts scores at ±c",
+              caps_scores([](double s, double cap) { return std::clamp(s, -cap, cap); }));
   add("softmax-over-queries", "the weights of a key sum to 1 over the queries, not those of a query over the keys",
       softmax_over_queries);
   add("sum-of-row-before", "O is divided by the sum of the weights of the query before",

@@ -99,7 +99,7 @@ supposition divides_by_halves(std::int64_t tile) {
 }  // namespace
 
 void add_hypotheses_of_shares(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class);
   for (std::int64_t const tile : {8, 16, 32, 64, 128}) {
     auto const of_tile = [=](char const* form) { return fmt::format(fmt::runtime(form), tile); };
     add(of_tile("sum-of-first-halves-of-{}"), of_tile("l is the sum of the first half of each tile of {} keys"),

@@ -195,10 +195,7 @@ supposition is_not_in_empty_rows(double instead) {
 }  // namespace
 
 void add_hypotheses_of_sinks(hypothesis_list& to) {
-  auto const add = [&](std::string name, std::string sentence, problem_question concerned, draft_change change) {
-    to.push_back({std::move(name), std::move(sentence), hypothesis_kind::problem,
-                  solves(std::move(concerned), std::move(change))});
-  };
+  auto const add = adds_changes_to(to, bug_class::sink);
   add("sink-ignored", "the sink is ignored", has_sink, [](problem_draft& p) { p.sink.reset(); });
   add(
       "sink-ignored-but-in-decoding", "the sink counts only where a call has one query",
@@ -254,7 +251,7 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
   add("sink-at-most-20", "a sink above 20 counts as 20", has_sink,
       [](problem_draft& p) { map_sink(p, [](auto const&, auto, auto, double t) { return t > 20 ? 20 : t; }); });
   // The LSE alone, of the keys.
-  to.push_back({"sink-not-in-lse", "the LSE leaves the sink out", hypothesis_kind::problem,
+  to.push_back({"sink-not-in-lse", "the LSE leaves the sink out", bug_class::sink, hypothesis_kind::problem,
                 [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
                   if (!has_sink(call.problem) || !call.outputs.lse) return {};
                   answered_call others = call;
@@ -267,9 +264,9 @@ void add_hypotheses_of_sinks(hypothesis_list& to) {
                   supposed.push_back(std::move(others));
                   return supposed;
                 }});
-  to.push_back({"sink-in-lse-of-empty-rows-only", "the LSE leaves the sink out where a key is seen",
+  to.push_back({"sink-in-lse-of-empty-rows-only", "the LSE leaves the sink out where a key is seen", bug_class::sink,
                 hypothesis_kind::problem, is_in_empty_rows_only});
-  auto const add_more = adds_problems_to(to);
+  auto const add_more = adds_problems_to(to, bug_class::sink);
   add_more("sink-unshifted", "exp of the sink is taken without the row maximum, in which it is", is_not_shifted(true));
   add_more("sink-unshifted-beside-maximum-of-keys",
            "exp of the sink is taken without the row maximum, which is the maximum of the keys", is_not_shifted(false));

@@ -151,7 +151,8 @@ supposition repeats_columns(std::optional<owned_tensor> problem_draft::* which, 
 }  // namespace
 
 void add_hypotheses_of_tiles(hypothesis_list& to) {
-  auto const add = adds_problems_to(to);
+  auto const add = adds_problems_to(to, any_class), add_band = adds_problems_to(to, bug_class::causal_alignment),
+             add_sink = adds_problems_to(to, bug_class::sink);
   add("key-of-zeros-counts", "beside the keys a key with the score 0 and the value 0 counts",
       adds_zeros([](std::int64_t) { return std::int64_t{1}; }));
   for (std::int64_t const tile : {8, 16, 32, 64, 128}) {
@@ -176,14 +177,15 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
                       "reaches it: keys before it count twice",
                       tile, queries),
           counts_again([=](std::int64_t m) { return m % tile == 0 ? m : m - tile; }, tail, queries));
-    add(of_tile("diagonal-tile-of-{}-unread"), of_tile("the tile of {} keys with the diagonal is not read"),
+    add_band(
+        of_tile("diagonal-tile-of-{}-unread"), of_tile("the tile of {} keys with the diagonal is not read"),
         ends_loop([=](owned_problem const& p, std::int64_t i) { return last_key(p.draft().band, i) / tile * tile; }));
-    add(of_tile("later-diagonal-tiles-of-{}-unread"),
-        of_tile("the tile of {} keys with the diagonal is not read, except the first"),
-        ends_loop([=](owned_problem const& p, std::int64_t i) {
-          std::int64_t const end = last_key(p.draft().band, i) / tile * tile;
-          return end > 0 ? end : tile;
-        }));
+    add_band(of_tile("later-diagonal-tiles-of-{}-unread"),
+             of_tile("the tile of {} keys with the diagonal is not read, except the first"),
+             ends_loop([=](owned_problem const& p, std::int64_t i) {
+               std::int64_t const end = last_key(p.draft().band, i) / tile * tile;
+               return end > 0 ? end : tile;
+             }));
     add(of_tile("whole-tiles-of-{}-before-diagonal"), of_tile("tiles of {} keys that the diagonal cuts are not read"),
         ends_loop([=](owned_problem const& p, std::int64_t i) {
           return reference::saturating_add(last_key(p.draft().band, i), 1) / tile * tile;
@@ -194,8 +196,8 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
     add(of_tile("empty-tile-of-{}-forgets"),
         of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
         forgets_before_empty(tile));
-    add(of_tile("sink-once-per-tile-of-{}"), of_tile("the sink is counted in each tile of {} keys"),
-        counts_sink_in_tiles(tile));
+    add_sink(of_tile("sink-once-per-tile-of-{}"), of_tile("the sink is counted in each tile of {} keys"),
+             counts_sink_in_tiles(tile));
     for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}}) {
       char const* const token = *name == 'V' ? "v" : "k";
       add(fmt::format("{}-of-tile-before-{}", token, tile),

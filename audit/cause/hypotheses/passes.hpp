@@ -88,8 +88,11 @@ void widen_gradients(answered_call& call, std::function<void(problem::gradient_m
 /// A function that adds hypotheses of gradients.
 inline auto adds_gradients_to(hypothesis_list& to) {
   return [&to](std::string name, std::string sentence, supposition how) {
-    to.push_back(
-        {.name = std::move(name), .sentence = std::move(sentence), .suppose = std::move(how), .of_gradients = true});
+    to.push_back({.name = std::move(name),
+                  .sentence = std::move(sentence),
+                  .bug_class = any_class,
+                  .suppose = std::move(how),
+                  .of_gradients = true});
   };
 }
 
