@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "audit/cases/bug_class.hpp"
 
 namespace attest::audit {
 
@@ -14,7 +17,8 @@ struct named_mistake {
   /// Of the inputs that pass and that the mistake would change: how many were tried, and how many are answered rightly
   /// all the same, so that the mistake is not made there.
   std::int64_t tried_passing = 0, contradicted = 0;
-  std::vector<std::string> accepted = {};  ///< what --accept takes, and then it is no mistake
+  std::vector<std::string> accepted = {};          ///< what --accept takes, and then it is no mistake
+  std::optional<audit::bug_class> bug_class = {};  ///< of findings that it explains; none: it says nothing of a class
 };
 
 /// What explains the failing inputs that were tried, all of them: one mistake, or the smallest set of them. If only one

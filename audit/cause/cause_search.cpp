@@ -91,12 +91,12 @@ class search {
     for (candidate const* const each : chosen)
       (whole ? cause.mistakes : cause.partly)
           .push_back({each->name, sentence_of(*each), count_of(each->explains), each->tried_passing, each->contradicted,
-                      each->hypothesis ? each->hypothesis->accepted : std::vector<std::string>()});
-    std::vector<std::pair<std::int64_t, std::string>> left;
+                      each->hypothesis ? each->hypothesis->accepted : std::vector<std::string>(),
+                      each->hypothesis ? each->hypothesis->bug_class : any_class});
+    std::set<std::pair<std::int64_t, std::string>> left;
     for (std::size_t at = 0; at < tried_.size(); ++at)
-      if (!explained[at]) left.emplace_back(tried_[at]->number, tried_[at]->full_name());
-    std::ranges::sort(left);
-    for (auto& [number, name] : left) cause.unexplained.push_back(std::move(name));
+      if (!explained[at]) left.emplace(tried_[at]->number, tried_[at]->full_name());
+    for (auto const& [number, name] : left) cause.unexplained.push_back(name);
     return cause;
   }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,15 @@ enum class class_basis : std::uint8_t {
   seen,   ///< what is wrong shows it
   row,    ///< its row fits a plain mistake, and may fit others
   check,  ///< nothing but its check suggests it
+};
+
+inline constexpr char const* class_basis_names[]{"seen", "row", "check"};
+
+/// A class before the cause is known, and what it rests on.
+struct judged_class {
+  audit::bug_class is{};
+  class_basis basis{};
+  friend auto operator<=>(judged_class const&, judged_class const&) = default;
 };
 
 /// An element that is certainly wrong.

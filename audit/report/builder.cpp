@@ -33,7 +33,7 @@ failing_case failing_of(judgement const& judged) {
   failing_case failing;
   std::set<std::string> classes;
   for (violation const& wrong : judged.violations)
-    classes.emplace(token_of(*wrong.bug_class)), failing.judged.emplace(*wrong.bug_class, wrong.basis);
+    classes.emplace(token_of(*wrong.bug_class)), failing.judged.insert({*wrong.bug_class, wrong.basis});
   failing.classes.assign(classes.begin(), classes.end());
   return failing;
 }
@@ -70,6 +70,7 @@ check_result& report_builder::row_of_check(std::string_view name) {
 }
 
 void report_builder::add_finding(finding&& found) {
+  found.judged = {*found.what.bug_class, found.what.basis};
   auto const kept = std::ranges::count(report_.findings, found.check, &finding::check);
   bool const first_of_class = std::ranges::none_of(report_.findings, [&](finding const& f) {
     return f.check == found.check && f.class_token() == found.class_token() && f.waived == found.waived;

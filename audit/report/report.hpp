@@ -57,6 +57,7 @@ struct finding {
   std::string condition = {};    ///< where the kernel is wrong (find_condition); empty if not known
   rows_of_parts merged = {};     ///< of a merge
   std::string parameters = {};   ///< parameters_words of its call
+  judged_class judged = {};      ///< its class before name_classes
 
   /// CHECK/CASE; of a recorded call its name, once.
   std::string name() const { return check == case_name ? check : check + "/" + case_name; }
@@ -115,7 +116,7 @@ struct failing_case {
   /// If it was judged again: the wider presets under which nothing of it is wrong, narrowest first. Presets that an
   /// earlier failing case was outside of are left out.
   std::optional<std::vector<holding_preset>> inside = {};
-  std::set<std::pair<bug_class, class_basis>> judged = {};  ///< `classes` as they were judged; not in files
+  std::set<judged_class> judged = {};  ///< `classes` before name_classes
 };
 
 /// How the calls of a recorded file ended, if its metadata say it (PREFIX.attest.status).
@@ -188,6 +189,7 @@ struct report {
   std::vector<finding> findings;
   std::vector<failing_case> failing;         ///< in the order of the cases; at most kept_failing
   std::optional<named_cause> cause;          ///< of the failing cases; none if it was not searched for
+  std::set<std::string> plain_wrong;         ///< checks with a plain call that is answered wrongly
   std::optional<recorded_endings> recorded;  ///< none if a kernel was called
   std::vector<observation> observations;
   std::vector<std::pair<std::string, std::int64_t>> observation_counts;  ///< how many there were of each kind

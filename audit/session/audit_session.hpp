@@ -5,7 +5,6 @@
 #include <chrono>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -63,9 +62,6 @@ class audit_session {
   void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
-  void name_classes();
-  /// Is it a compact call without masks, grouped heads or other features?
-  static bool is_plain(call_form const& form);
   void name_conditions();
   /// Takes away the condition of a finding whose smaller call, which is printed, it does not hold for.
   void check_condition(finding& found, audit_case const& smaller);
@@ -98,7 +94,6 @@ class audit_session {
   std::map<finding const*, std::function<bool(call_form const&)>> conditions_;  ///< does it hold for a form?
   std::vector<asked_call> asked_;
   std::vector<judged_form> judged_, judged_passes_;          ///< the first calls of the cases; of backward passes
-  std::set<std::string> plain_wrong_;                        ///< checks with a plain call that is answered wrongly
   std::map<std::string, feature_set, std::less<>> refused_;  ///< by check: the features of its cases that were refused
 };
 

@@ -12,6 +12,7 @@
 #include "audit/findings/name_cause.hpp"
 #include "audit/findings/save_findings.hpp"
 #include "audit/report/coverage/refused_check.hpp"
+#include "audit/report/name_classes.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/session/audit_session.hpp"
 #include "audit/support/words.hpp"
@@ -110,7 +111,7 @@ std::optional<problem::error> audit_session::run() {
   collect_.finish(!incomplete_, because);
   if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
     name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
-    name_classes();
+    name_classes(report_);
     if (options_.conditions) name_conditions();
   }
   if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {

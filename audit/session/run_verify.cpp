@@ -10,6 +10,7 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/draw_pictures.hpp"
 #include "audit/findings/name_cause.hpp"
+#include "audit/report/name_classes.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/session/read_recorded.hpp"
 #include "audit/session/save_recorded.hpp"
@@ -101,7 +102,7 @@ std::optional<problem::error> verify_session::run() {
   saved_.remove_earlier();
   if (auto why = take_all()) return why;
   close();
-  if (collect_.refuted()) name_cause();
+  if (collect_.refuted()) name_cause(), name_classes(report_);
   draw_findings();
   if (!options_.findings.empty() && collect_.refuted() && stopped_ != interrupted)
     save_recorded(options_, cases_, saved_, report_);

@@ -60,7 +60,6 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
     auto form = is_pass            ? form_asked(kernel_case, 0)
                 : kernel_case.form ? kernel_case.form
                                    : audit::form_of(kernel_case.problem.draft());
-    if (form && result.judged.failed > 0 && is_plain(*form)) plain_wrong_.insert(kernel_case.check);
     if (form) (is_pass ? judged_passes_ : judged_).push_back({*std::move(form), result.judged.failed > 0});
   } else if (!result.unanswered) {
     note_refused(kernel_case);

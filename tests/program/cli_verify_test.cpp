@@ -68,6 +68,21 @@ TEST_CASE("the inputs of the audit that reach beyond a contract make no verdict 
   CHECK(attest("verify beyond.safetensors answers.safetensors").status == 0);
 }
 
+TEST_CASE("the cause of recorded answers names the class of their findings", "[unit]") {
+  std::string const line = R"(for x in "abc": t |= {x + ".q": normal(1, 4, 5, 8), x + ".k": normal(1, 2, 6, 8)}
+for x in "abc": t[x + ".v"] = normal(1, 2, 6, 8))";
+  have("inputs", line);
+  have("reversed", line + R"(
+for x in t:
+    if x[2] != "q": t[x] = (*t[x][:2], t[x][2][192:] + t[x][2][:192]))");
+  REQUIRE(attest("solve reversed.safetensors --out answers.safetensors --round f32").status == 0);
+  json const found = json::parse(attest("verify inputs.safetensors answers.safetensors --findings '' --json -").out);
+  CHECK(found["cause"]["hypotheses"][0]["name"] == "heads-reversed");
+  for (json const& each : found["findings"]) CHECK(each["class"] == "head-mapping");
+  for (json const& each : found["failing"]) CHECK(each["classes"] == json::array({"head-mapping"}));
+  CHECK(found["failing"].size() == 3);
+}
+
 TEST_CASE("of a file that is wrong everywhere a part is judged, and the report says so", "[unit]") {
   have("inputs", R"(x = normal(1, 2, 256, 64); t = dict(q=x, k=x, v=x, o=of([1, 2, 256, 64], [0.0] * 32768)))");
   outcome const wrong = attest("verify inputs.safetensors --findings '' --json -");

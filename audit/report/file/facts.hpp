@@ -108,6 +108,33 @@ void visit(Archive& facts, check_result& of) {
 
 // Failing cases and findings.
 
+/// A class by its token; "" for none.
+template <class Archive>
+void class_fact(Archive& facts, std::optional<bug_class>& of) {
+  facts.text(
+      "class", [&] { return std::string(of ? token_of(*of) : ""); },
+      [&](std::string const& token) {
+        of = bug_class_named(token);
+        return of || token.empty() ? "" : "names no class of `attest list classes`";
+      });
+}
+
+template <class Archive>
+void visit(Archive& facts, judged_class& of) {
+  std::optional<bug_class> is = of.is;
+  class_fact(facts, is);
+  facts.require(is.has_value(), "has no 'class'");
+  of.is = *is;
+  facts.text(
+      "basis", [&] { return std::string(class_basis_names[static_cast<std::size_t>(of.basis)]); },
+      [&](std::string const& name) {
+        auto const at = std::ranges::find(class_basis_names, name);
+        if (at == std::end(class_basis_names)) return "is none of seen, row, check";
+        of.basis = static_cast<class_basis>(at - std::begin(class_basis_names));
+        return "";
+      });
+}
+
 template <class Archive>
 void visit(Archive& facts, holding_preset& of) {
   facts("preset", of.name), facts("worst_in_bounds", of.worst, not_negative{});
@@ -116,13 +143,14 @@ void visit(Archive& facts, holding_preset& of) {
 template <class Archive>
 void visit(Archive& facts, failing_case& of) {
   facts("check", of.check), facts("case", of.name), facts("number", of.number), facts("classes", of.classes);
-  facts("inside", of.inside);
+  facts("inside", of.inside), facts("judged", of.judged);
 }
 
 template <class Archive>
 void visit(Archive& facts, named_mistake& of) {
   facts("name", of.name), facts("sentence", of.sentence), facts("explains", of.explains);
   facts("tried_passing", of.tried_passing), facts("contradicted", of.contradicted), facts("accepted", of.accepted);
+  class_fact(facts, of.bug_class);
 }
 
 template <class Archive>
@@ -137,12 +165,7 @@ void visit(Archive& facts, violation& of) {
   facts("output", of.output), facts("index", of.index), facts("got", of.got), facts("bound", of.bound);
   facts("truth_lower", of.truth_lower), facts("truth_upper", of.truth_upper);
   facts("error_in_bounds", of.error_in_bounds), facts("sentence", of.sentence);
-  facts.text(
-      "class", [&] { return std::string(of.bug_class ? token_of(*of.bug_class) : ""); },
-      [&](std::string const& token) {
-        of.bug_class = bug_class_named(token);
-        return of.bug_class || token.empty() ? "" : "names no class of `attest list classes`";
-      });
+  class_fact(facts, of.bug_class);
 }
 
 template <class Archive>
@@ -184,7 +207,7 @@ void visit(Archive& facts, finding& of) {
   facts("check", of.check), facts("case", of.case_name), facts("number", of.number), facts("what", of.what);
   facts("sizes", of.sizes), facts("reproducer", of.reproducer), facts("condition", of.condition);
   facts("shrunk", of.shrunk), facts("pictures", of.pictures), facts("no_pictures", of.no_pictures);
-  facts("parameters", of.parameters);
+  facts("parameters", of.parameters), facts("judged", of.judged);
 }
 
 // Coverage.
@@ -237,7 +260,8 @@ void visit(Archive& facts, report& of) {
   facts("unanswered", of.unanswered), facts("incomplete_because", of.incomplete_because);
   facts("refusal", of.refusal);
   facts("not_asked", of.not_asked), facts("checks", of.checks), facts("findings", of.findings);
-  facts("failing", of.failing), facts("cause", of.cause), facts("curves", of.curves);
+  facts("failing", of.failing), facts("cause", of.cause), facts("plain_wrong", of.plain_wrong);
+  facts("curves", of.curves);
   facts("observations", of.observations), facts("observation_counts", of.observation_counts);
   facts("protections", of.protections), facts("missing_protections", of.missing_protections);
   facts("draws", of.draws), facts("draw_products", of.draw_products), facts("coverage", of.covered);

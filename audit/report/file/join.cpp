@@ -12,6 +12,7 @@
 #include "audit/report/coverage/refused_check.hpp"
 #include "audit/report/file/shard_file.hpp"
 #include "audit/report/file/shard_rules.hpp"
+#include "audit/report/name_classes.hpp"
 #include "audit/support/printable.hpp"
 #include "audit/support/sort_by.hpp"
 #include "audit/support/strict_json.hpp"
@@ -94,6 +95,7 @@ report join(std::vector<report> const& shards) {
     findings.insert(findings.end(), shard.findings.begin(), shard.findings.end());
     all.curves.insert(all.curves.end(), shard.curves.begin(), shard.curves.end());
     all.failing.insert(all.failing.end(), shard.failing.begin(), shard.failing.end());
+    all.plain_wrong.insert(shard.plain_wrong.begin(), shard.plain_wrong.end());
     all.unanswered.insert(all.unanswered.end(), shard.unanswered.begin(), shard.unanswered.end());
   }
   std::ranges::sort(all.checks, {}, &check_result::first_case);
@@ -109,10 +111,14 @@ report join(std::vector<report> const& shards) {
   }
   for (auto& [kind, count] : all.observation_counts) count = kinds[kind];
   sort_by(findings, &finding::number);
-  for (finding& found : findings) collect.add_finding(std::move(found));
+  for (finding& found : findings) {
+    found.what.bug_class = found.judged.is, found.what.basis = found.judged.basis;  // a shard knows a part of the cause
+    collect.add_finding(std::move(found));
+  }
   collect.finish(complete, because);
   all.cause = joined_cause(shards);
   put_unexplained_first(all);
+  name_classes(all);
   return all;
 }
 
