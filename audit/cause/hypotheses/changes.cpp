@@ -66,19 +66,19 @@ answered_call of_rank_4(owned_problem const& problem, owned_outputs const& outpu
   return call;
 }
 
-void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
+void add_uses_of_the_first(hypothesis_list& to, bug_class of_class, std::string_view tensor,
                            std::optional<owned_tensor> problem_draft::* of) {
   for (auto const& [axis, name, whose] : {std::tuple{std::size_t{1}, "head", "head uses the {} of head 0"},
                                           std::tuple{std::size_t{0}, "batch", "batch entry uses the {} of entry 0"},
                                           std::tuple{std::size_t{2}, "query", "query uses the {} of query 0"}})
-    adds_problems_to(to, any_class)(fmt::format("{}-of-first-{}", tensor, name),
-                                    "every " + fmt::format(fmt::runtime(whose), tensor),
-                                    solves(
-                                        [at = axis, of](owned_problem const& p) {
-                                          auto const& whole = p.draft().*of;
-                                          return whole && whole->layout.shape[at] > 1;
-                                        },
-                                        [at = axis, of](problem_draft& p) { (p.*of)->layout.shape[at] = 1; }));
+    adds_problems_to(to, of_class)(fmt::format("{}-of-first-{}", tensor, name),
+                                   "every " + fmt::format(fmt::runtime(whose), tensor),
+                                   solves(
+                                       [at = axis, of](owned_problem const& p) {
+                                         auto const& whole = p.draft().*of;
+                                         return whole && whole->layout.shape[at] > 1;
+                                       },
+                                       [at = axis, of](problem_draft& p) { (p.*of)->layout.shape[at] = 1; }));
 }
 
 std::vector<answered_call> with_problem(answered_call const& call, problem_draft draft) {

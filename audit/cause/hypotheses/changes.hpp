@@ -43,7 +43,7 @@ inline auto adds_changes_to(hypothesis_list& to, std::optional<bug_class> of_cla
 }
 /// Adds "every head uses the mask of head 0", and so for entries of the batch and for queries. `tensor` is "mask" or
 /// "bias".
-void add_uses_of_the_first(hypothesis_list& to, std::string_view tensor,
+void add_uses_of_the_first(hypothesis_list& to, bug_class of_class, std::string_view tensor,
                            std::optional<owned_tensor> problem_draft::* of);
 
 /// The call with another problem. Returns nothing if the draft is not valid.

@@ -117,7 +117,9 @@ supposition repeats_columns(owned_tensor problem_draft::* which, std::int64_t wi
 }  // namespace
 
 void add_hypotheses_of_axes(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping);
+  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping),
+             add_bias = adds_problems_to(to, bug_class::accuracy),
+             add_mask = adds_problems_to(to, bug_class::mask_polarity);
   auto const modulo = [](problem::sizes const& s, std::int64_t b, std::int64_t h) {
     return entry_and_head{b, h % s.hk};
   };
@@ -144,8 +146,10 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
   auto const first_entry = [](problem::sizes const& s, std::int64_t, std::int64_t h) {
     return entry_and_head{0, h / (s.hq / s.hk)};
   };
-  add("v-of-first-head", "every query head reads V of head 0", reads_elsewhere(false, true, has_heads, first_head));
-  add("k-of-first-head", "every query head reads K of head 0", reads_elsewhere(true, false, has_heads, first_head));
+  add_heads("v-of-first-head", "every query head reads V of head 0",
+            reads_elsewhere(false, true, has_heads, first_head));
+  add_heads("k-of-first-head", "every query head reads K of head 0",
+            reads_elsewhere(true, false, has_heads, first_head));
   add("v-of-first-entry", "every batch entry reads V of entry 0",
       reads_elsewhere(false, true, has_entries, first_entry));
   add("k-of-first-entry", "every batch entry reads K of entry 0",
@@ -155,10 +159,10 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
               tile == 1 ? "all query heads of a group read Q of its first"
                         : fmt::format("of the query heads of a group, each {} read Q of the first {}", tile, tile),
               repeats_heads_of_group(tile));
-  add("bias-transposed", "the bias of query i and key j is read at query j and key i",
-      transposes(&problem_draft::bias));
-  add("mask-transposed", "the mask of query i and key j is read at query j and key i",
-      transposes(&problem_draft::mask));
+  add_bias("bias-transposed", "the bias of query i and key j is read at query j and key i",
+           transposes(&problem_draft::bias));
+  add_mask("mask-transposed", "the mask of query i and key j is read at query j and key i",
+           transposes(&problem_draft::mask));
   add("o-in-other-order", "O is written as [b, n, h, d]", takes_other_order(false, true));
   add("inputs-in-other-order", "Q, K and V are read as [b, n, h, d]", takes_other_order(true, false));
   add("all-in-other-order", "Q, K, V and O are taken for [b, n, h, d]", takes_other_order(true, true));

@@ -44,18 +44,18 @@ std::vector<answered_call> divides_nothing(answered_call const& call, answered_c
 }  // namespace
 
 void add_hypotheses_of_conventions(hypothesis_list& to) {
-  auto const adds = [&to](std::optional<bug_class> of_class) {
+  auto const adds = [&to](bug_class of_class) {
     return [&to, of_class](std::string name, std::string sentence, void (*change)(conventions&)) {
       to.push_back({std::move(name), std::move(sentence), of_class, hypothesis_kind::convention, follows(change)});
       to.back().accepted = conventions_set_by(change);
     };
   };
-  auto const add = adds(any_class), add_row = adds(bug_class::empty_row), add_lse = adds(bug_class::lse),
-             add_sink = adds(bug_class::sink);
+  auto const add_padding = adds(bug_class::entries), add_row = adds(bug_class::empty_row),
+             add_lse = adds(bug_class::lse), add_sink = adds(bug_class::sink);
   using row = conventions::row;
   add_row("empty-row-zero", "a query that sees no key gets 0 (the convention empty_row: zero)",
           [](conventions& c) { c.empty_row = row::zero; });
-  add_lse("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
+  add_row("empty-lse-minus-inf", "the LSE of a query that sees no key is -inf (the convention empty_lse: -inf)",
           [](conventions& c) { c.empty_lse = conventions::log::minus_infinity; });
   add_row("empty-row-zero-lse-minus-inf", "a query that sees no key gets 0, and the LSE -inf",
           [](conventions& c) { c.empty_row = row::zero, c.empty_lse = conventions::log::minus_infinity; });
@@ -68,9 +68,9 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
           [](conventions& c) { c.empty_row = row::nan_unless_no_keys; });
   add_row("empty-row-unmasked", "a query that sees no key sees every key (the convention empty_row: unmasked)",
           [](conventions& c) { c.empty_row = row::unmasked; });
-  add_lse("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: 0)",
+  add_row("empty-lse-0", "the LSE of a query that sees no key is 0 (the convention empty_lse: 0)",
           [](conventions& c) { c.empty_lse = conventions::log::zero; });
-  add_lse("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
+  add_row("empty-lse-inf", "the LSE of a query that sees no key is +inf (the convention empty_lse: +inf)",
           [](conventions& c) { c.empty_lse = conventions::log::plus_infinity; });
   add_row("empty-row-nan-lse-0", "a query that sees no key gets NaN, and the LSE 0",
           [](conventions& c) { c.empty_row = row::nan, c.empty_lse = conventions::log::zero; });
@@ -80,8 +80,8 @@ void add_hypotheses_of_conventions(hypothesis_list& to) {
           [](conventions& c) { c.lse_base = problem::log_base::two; });
   add_lse("lse-natural", "the LSE is a natural logarithm (the convention lse_base: e)",
           [](conventions& c) { c.lse_base = problem::log_base::e; });
-  add("padding-written", "rows that belong to no query are written (the convention padding_rows: any)",
-      [](conventions& c) { c.padding_rows = conventions::padding::any; });
+  add_padding("padding-written", "rows that belong to no query are written (the convention padding_rows: any)",
+              [](conventions& c) { c.padding_rows = conventions::padding::any; });
   add_sink("sink-inf-nan", "a sink of +inf makes a NaN row (the convention sink_inf: nan)",
            [](conventions& c) { c.sink_inf = conventions::infinite_sink::nan; });
   add_sink("sink-inf-limit", "a sink of +inf takes all weight (the convention sink_inf: limit)",

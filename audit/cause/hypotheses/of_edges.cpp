@@ -48,11 +48,11 @@ supposition takes_band(other_band other) {
 }
 
 void add_zeros(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_left = adds_problems_to(to, bug_class::window_edge);
-  add_left("left-0-is-none", "a left edge of 0 counts as no left edge", takes_band([](band of) -> std::optional<band> {
-             if (of.left != 0) return {};
-             return band{.diagonal = of.diagonal, .right = of.right};
-           }));
+  auto const add = adds_problems_to(to, bug_class::window_edge);
+  add("left-0-is-none", "a left edge of 0 counts as no left edge", takes_band([](band of) -> std::optional<band> {
+        if (of.left != 0) return {};
+        return band{.diagonal = of.diagonal, .right = of.right};
+      }));
   add("right-0-is-none", "a right edge of 0 counts as no right edge", takes_band([](band of) -> std::optional<band> {
         if (of.right != 0) return {};
         return band{.diagonal = of.diagonal, .left = of.left};
@@ -64,27 +64,27 @@ void add_zeros(hypothesis_list& to) {
 }
 
 void add_exchanges(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_window = adds_problems_to(to, bug_class::window_edge);
+  auto const add = adds_problems_to(to, bug_class::window_edge);
   add("right-edge-is-left", "a window reaches as far to the right as to the left",
       takes_band([](band of) -> std::optional<band> {
         if (of.left < 0 || of.right == of.left) return {};
         return band{.diagonal = of.diagonal, .left = of.left, .right = of.left};
       }));
-  add_window("left-edge-is-right", "a window reaches as far to the left as to the right",
-             takes_band([](band of) -> std::optional<band> {
-               if (of.left < 0 || of.right < 0 || of.right == of.left) return {};
-               return band{.diagonal = of.diagonal, .left = of.right, .right = of.right};
-             }));
+  add("left-edge-is-right", "a window reaches as far to the left as to the right",
+      takes_band([](band of) -> std::optional<band> {
+        if (of.left < 0 || of.right < 0 || of.right == of.left) return {};
+        return band{.diagonal = of.diagonal, .left = of.right, .right = of.right};
+      }));
   add("edges-exchanged", "the left and the right edge of a band are exchanged",
       takes_band([](band of) -> std::optional<band> {
         if (of.right == of.left) return {};
         return band{.diagonal = of.diagonal, .left = of.right, .right = of.left};
       }));
-  add_window("window-is-causal", "a window ends at the diagonal, whatever its right edge",
-             takes_band([](band of) -> std::optional<band> {
-               if (of.left < 0 || of.right == 0) return {};
-               return band{.diagonal = of.diagonal, .left = of.left, .right = 0};
-             }));
+  add("window-is-causal", "a window ends at the diagonal, whatever its right edge",
+      takes_band([](band of) -> std::optional<band> {
+        if (of.left < 0 || of.right == 0) return {};
+        return band{.diagonal = of.diagonal, .left = of.left, .right = 0};
+      }));
 }
 
 /// The band on the diagonal of the other sign.
@@ -121,20 +121,17 @@ void add_diagonals(hypothesis_list& to) {
 
 /// Edges that are aligned apart, and a band that shows the other side.
 void add_alignments(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, bug_class::causal_alignment),
-             add_left = adds_problems_to(to, bug_class::window_edge), add_right = adds_problems_to(to, any_class);
-  add_left("left-edge-top-left", "the left edge of a window is aligned top-left",
-           sees_by([](band const& of) { return of.left >= 0 && of.diagonal != 0; },
-                   [](band const& of, std::int64_t i, std::int64_t j) {
-                     return inside({.left = of.left}, i, j) &&
-                            inside({.diagonal = of.diagonal, .right = of.right}, i, j);
-                   }));
-  add_right("right-edge-top-left", "the right edge of a window is aligned top-left, and the left one is not",
-            sees_by([](band const& of) { return of.left >= 0 && of.right >= 0 && of.diagonal != 0; },
-                    [](band const& of, std::int64_t i, std::int64_t j) {
-                      return inside({.diagonal = of.diagonal, .left = of.left}, i, j) &&
-                             inside({.right = of.right}, i, j);
-                    }));
+  auto const add = adds_problems_to(to, bug_class::causal_alignment);
+  add("left-edge-top-left", "the left edge of a window is aligned top-left",
+      sees_by([](band const& of) { return of.left >= 0 && of.diagonal != 0; },
+              [](band const& of, std::int64_t i, std::int64_t j) {
+                return inside({.left = of.left}, i, j) && inside({.diagonal = of.diagonal, .right = of.right}, i, j);
+              }));
+  add("right-edge-top-left", "the right edge of a window is aligned top-left, and the left one is not",
+      sees_by([](band const& of) { return of.left >= 0 && of.right >= 0 && of.diagonal != 0; },
+              [](band const& of, std::int64_t i, std::int64_t j) {
+                return inside({.diagonal = of.diagonal, .left = of.left}, i, j) && inside({.right = of.right}, i, j);
+              }));
   add("band-reversed", "a causal band shows the keys behind the diagonal, not those before it",
       sees_by([](band const& of) { return of.right >= 0 && of.left < 0; },
               [](band const& of, std::int64_t i, std::int64_t j) { return j >= last_key(of, i); }));
@@ -166,11 +163,11 @@ void add_whole_tiles(hypothesis_list& to) {
                return inside({of.diagonal, -1, of.right}, i, j) &&
                       inside({of.diagonal, of.left, -1}, i, below(j) + tile - 1);
              }));
-    add(fmt::format("band-of-first-query-of-{}", tile),
-        fmt::format("each query sees as far to the left as the first of its tile of {}", tile),
-        sees_by(has_left, [=](band const& of, std::int64_t i, std::int64_t j) {
-          return inside({of.diagonal, -1, of.right}, i, j) && inside({of.diagonal, of.left, -1}, below(i), j);
-        }));
+    add_left(fmt::format("band-of-first-query-of-{}", tile),
+             fmt::format("each query sees as far to the left as the first of its tile of {}", tile),
+             sees_by(has_left, [=](band const& of, std::int64_t i, std::int64_t j) {
+               return inside({of.diagonal, -1, of.right}, i, j) && inside({of.diagonal, of.left, -1}, below(i), j);
+             }));
   }
 }
 

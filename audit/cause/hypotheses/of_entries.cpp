@@ -202,11 +202,11 @@ void add_mistaken_lengths(hypothesis_list& to) {
 }
 
 void add_alignments_of_entries(hypothesis_list& to) {
-  auto const add = adds_changes_to(to, any_class);
+  auto const add = adds_changes_to(to, bug_class::causal_alignment);
   add("alignment-ignored", "the alignment of the band is ignored", is_aligned, [](problem_draft& p) { p.align = 0; });
   add("alignment-at-slots", "bands are aligned at the end of the slots, not of the entries", is_aligned,
       [](problem_draft& p) { p.align = 0, p.band.diagonal += p.k.layout.shape[2] - p.q.layout.shape[2]; });
-  adds_problems_to(to, any_class)(
+  adds_problems_to(to, bug_class::causal_alignment)(
       "alignment-at-totals", "bands are aligned at the end of all packed rows, not of the entries",
       [](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
         if (!call.given || !call.given->draft().q_offsets || !call.given->draft().k_offsets) return {};
@@ -219,7 +219,7 @@ void add_alignments_of_entries(hypothesis_list& to) {
 }
 
 void add_block_masks(hypothesis_list& to) {
-  auto const add = adds_changes_to(to, any_class);
+  auto const add = adds_changes_to(to, bug_class::mask_polarity);
   add("block-mask-ignored", "the block mask is ignored", has_blocks, [](problem_draft& p) { p.block_mask.reset(); });
   add(
       "masks-ignored", "neither a mask nor a block mask is read",
@@ -276,8 +276,8 @@ void add_dropped_weights(hypothesis_list& to) {
 
 void add_hypotheses_of_entries(hypothesis_list& to) {
   add_mistaken_lengths(to);
-  adds_problems_to(to, any_class)("entry-without-keys-nan", "queries of an entry without keys get NaN",
-                                  is_nan_without_keys);
+  adds_problems_to(to, bug_class::empty_row)("entry-without-keys-nan", "queries of an entry without keys get NaN",
+                                             is_nan_without_keys);
   adds_problems_to(to, bug_class::sink)(
       "sink-nan-without-keys", "a sink of NaN or +inf makes NaN of a query that sees no key", is_nan_beside_sink);
   add_alignments_of_entries(to);

@@ -198,47 +198,55 @@ supposition nan_is_zero(owned_tensor problem_draft::* which) {
 }  // namespace
 
 void add_hypotheses_of_hidden(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_softcap = adds_problems_to(to, bug_class::softcap_order);
+  auto const add_read = adds_problems_to(to, bug_class::masked_read),
+             add_softcap = adds_problems_to(to, bug_class::softcap_order),
+             add_seen = adds_problems_to(to, bug_class::mask_polarity),
+             add_stand_in = adds_problems_to(to, bug_class::sentinel),
+             add_nan = adds_problems_to(to, bug_class::nan_swallowed);
   std::size_t const first = to.size();
-  add("hidden-value-times-0-right", "V behind the right edge of a band is multiplied by 0, where there is no mask",
-      reads_hidden({.reads_value = true, .beyond_right_only = true}));
-  add("hidden-score-plus-infinity-right",
-      "-inf is added to the scores behind the right edge of a band, where there is no mask: a NaN stays",
-      reads_hidden({.reads_key = true, .beyond_right_only = true}));
-  add("hidden-value-times-0", "V at hidden keys is multiplied by 0: a NaN there shows",
-      reads_hidden({.reads_value = true}));
-  add("hidden-score-plus-infinity", "-inf is added to the scores of hidden keys: a NaN there stays",
-      reads_hidden({.reads_key = true}));
-  add("hidden-read", "K and V at hidden keys are read: a NaN there shows",
-      reads_hidden({.reads_key = true, .reads_value = true}));
+  add_read("hidden-value-times-0-right", "V behind the right edge of a band is multiplied by 0, where there is no mask",
+           reads_hidden({.reads_value = true, .beyond_right_only = true}));
+  add_read("hidden-score-plus-infinity-right",
+           "-inf is added to the scores behind the right edge of a band, where there is no mask: a NaN stays",
+           reads_hidden({.reads_key = true, .beyond_right_only = true}));
+  add_read("hidden-value-times-0", "V at hidden keys is multiplied by 0: a NaN there shows",
+           reads_hidden({.reads_value = true}));
+  add_read("hidden-score-plus-infinity", "-inf is added to the scores of hidden keys: a NaN there stays",
+           reads_hidden({.reads_key = true}));
+  add_read("hidden-read", "K and V at hidden keys are read: a NaN there shows",
+           reads_hidden({.reads_key = true, .reads_value = true}));
   for (hypothesis& weightless : std::span(to).subspan(first)) weightless.accepted = {"masked_values=must_be_finite"};
   add_softcap("hidden-score-minus-softcap", "the mask comes before the softcap c: hidden keys have the score -c",
               softcap_of_hidden);
-  add("hidden-keys-in-sum", "hidden keys count in the sum of the weights, and not in the product with V",
-      reads_hidden({.score = 0, .reads_key = true}));
+  add_seen("hidden-keys-in-sum", "hidden keys count in the sum of the weights, and not in the product with V",
+           reads_hidden({.score = 0, .reads_key = true}));
   for (double const score : finite_masks)
     for (bool const reads : {false, true})
-      add(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
-          fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
-          reads_hidden({.score = score, .reads_value = reads}));
+      add_stand_in(fmt::format("hidden-score{:g}{}", score, reads ? "" : "-unread"),
+                   fmt::format("hidden keys have the score {:g}{}", score, reads ? "" : " in the sum of the weights"),
+                   reads_hidden({.score = score, .reads_value = reads}));
   for (double const score : {0.0, -1.0, -10.0, -100.0, -1000.0})
-    add(fmt::format("hidden-score{:g}", score), fmt::format("hidden keys have the score {:g}", score),
-        reads_hidden({.score = score, .reads_value = true}));
+    (score == 0 ? add_seen : add_stand_in)(fmt::format("hidden-score{:g}", score),
+                                           fmt::format("hidden keys have the score {:g}", score),
+                                           reads_hidden({.score = score, .reads_value = true}));
   // The number in base 2, where scores hold log₂ e.
   for (double const added : {-1e4, -1e5, -1e6, -1e9})
-    add(fmt::format("hidden-score-plus{:g}-base-2", added),
+    add_stand_in(
+        fmt::format("hidden-score-plus{:g}-base-2", added),
         fmt::format("{:g} is added to the scores of hidden keys, in base 2, and nothing else hides them", added),
         reads_hidden({.score = added * std::numbers::ln2, .reads_key = true, .reads_value = true}));
   for (double const added : {-1e4, -1e5, -1e6, -65504.0, -1e9, -1e30})
-    add(fmt::format("hidden-score-plus{:g}", added), fmt::format("{:g} is added to the scores of hidden keys", added),
-        reads_hidden({.score = added, .reads_key = true, .reads_value = true}));
-  add("hidden-score-lowest", "hidden keys have the most negative finite score, and count where no other key is seen",
-      lowest_hides);
-  add("nan-score-lost", "a score that is NaN counts as no score", loses_scores([](double s) { return std::isnan(s); }));
-  add("infinite-score-largest", "a score of +inf counts as the largest number", infinity_is_largest);
-  add("nan-value-0", "a NaN in V counts as 0", nan_is_zero(&problem_draft::v));
-  add("nan-query-0", "a NaN in Q counts as 0", nan_is_zero(&problem_draft::q));
-  add("nan-key-0", "a NaN in K counts as 0", nan_is_zero(&problem_draft::k));
+    add_stand_in(fmt::format("hidden-score-plus{:g}", added),
+                 fmt::format("{:g} is added to the scores of hidden keys", added),
+                 reads_hidden({.score = added, .reads_key = true, .reads_value = true}));
+  add_stand_in("hidden-score-lowest",
+               "hidden keys have the most negative finite score, and count where no other key is seen", lowest_hides);
+  add_nan("nan-score-lost", "a score that is NaN counts as no score",
+          loses_scores([](double s) { return std::isnan(s); }));
+  add_nan("infinite-score-largest", "a score of +inf counts as the largest number", infinity_is_largest);
+  add_nan("nan-value-0", "a NaN in V counts as 0", nan_is_zero(&problem_draft::v));
+  add_nan("nan-query-0", "a NaN in Q counts as 0", nan_is_zero(&problem_draft::q));
+  add_nan("nan-key-0", "a NaN in K counts as 0", nan_is_zero(&problem_draft::k));
 }
 
 }  // namespace attest::audit

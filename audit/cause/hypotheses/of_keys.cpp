@@ -142,7 +142,9 @@ supposition nan_after_empty_block(std::int64_t block) {
 }  // namespace
 
 void add_hypotheses_of_keys(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping);
+  auto const add = adds_problems_to(to, any_class), add_heads = adds_problems_to(to, bug_class::head_mapping),
+             add_empty = adds_problems_to(to, bug_class::empty_block),
+             add_skipped = adds_problems_to(to, bug_class::cheap_exp);
   // --- keys ---
   auto const has_keys = [](owned_problem const& p) { return p.size().m > 0; };
   auto const but_last = [](owned_problem const& p, std::int64_t j) { return j + 1 < p.size().m; };
@@ -183,22 +185,23 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   auto const is_grouped = [](owned_problem const& p) { return p.size().hk > 1 && p.size().hq != p.size().hk; };
   add_heads("heads-interleaved", "query head h reads key-value head h mod hk, not h/(hq/hk)",
             reads_heads(is_grouped, [](problem::sizes const& s, std::int64_t h) { return h % s.hk; }));
-  add("first-head-of-groups", "with fewer key-value heads than query heads, all read the first",
-      reads_heads(is_grouped, [](problem::sizes const&, std::int64_t) { return 0; }));
-  add("first-head", "every query head reads key-value head 0",
-      reads_heads([](owned_problem const& p) { return p.size().hk > 1; },
-                  [](problem::sizes const&, std::int64_t) { return 0; }));
+  add_heads("first-head-of-groups", "with fewer key-value heads than query heads, all read the first",
+            reads_heads(is_grouped, [](problem::sizes const&, std::int64_t) { return 0; }));
+  add_heads("first-head", "every query head reads key-value head 0",
+            reads_heads([](owned_problem const& p) { return p.size().hk > 1; },
+                        [](problem::sizes const&, std::int64_t) { return 0; }));
   // --- blocks ---
   for (std::int64_t const block : {1, 2, 4, 8, 16, 32, 64, 128})
-    add(fmt::format("empty-block-of-{}-ends-row", block),
-        fmt::format("a block of {} keys without a visible one ends the row", block), ends_at_empty_block(block));
+    add_empty(fmt::format("empty-block-of-{}-ends-row", block),
+              fmt::format("a block of {} keys without a visible one ends the row", block), ends_at_empty_block(block));
   for (std::int64_t const block : {4, 8, 16, 32, 64, 128})
-    add(fmt::format("empty-first-block-of-{}-nan", block),
-        fmt::format("a first block of {} keys without a visible one makes the row NaN", block),
-        nan_after_empty_block(block));
+    add_empty(fmt::format("empty-first-block-of-{}-nan", block),
+              fmt::format("a first block of {} keys without a visible one makes the row NaN", block),
+              nan_after_empty_block(block));
   for (std::int64_t const block : {16, 32, 64, 128})
     for (double const below : {10.0, 15.0, 20.0, 30.0, 40.0})
-      add(fmt::format("blocks-of-{}-skipped-{:g}-below", block, below),
+      add_skipped(
+          fmt::format("blocks-of-{}-skipped-{:g}-below", block, below),
           fmt::format("blocks of {} keys whose scores lie {:g} and more below the maximum are skipped", block, below),
           skips_far_blocks(block, below));
 }

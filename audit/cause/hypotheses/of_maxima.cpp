@@ -110,13 +110,14 @@ double largest_of_all(score_table const& score, owned_problem const& p, query co
 }  // namespace
 
 void add_hypotheses_of_maxima(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, bug_class::large_scores),
+             add_stand_in = adds_problems_to(to, bug_class::sentinel);
   for (double const first : {-1e4, -100.0, 0.0})
-    add(fmt::format("maximum-from{:+g}", first),
-        fmt::format("the running maximum starts at a number, {:g} or above, not at -inf", first),
-        stands_beside([=](score_table const& score, auto const&, query const& of) {
-          return std::max(first, score.largest(of.b, of.h, of.i));
-        }));
+    add_stand_in(fmt::format("maximum-from{:+g}", first),
+                 fmt::format("the running maximum starts at a number, {:g} or above, not at -inf", first),
+                 stands_beside([=](score_table const& score, auto const&, query const& of) {
+                   return std::max(first, score.largest(of.b, of.h, of.i));
+                 }));
   add("maximum-before-scale", "the maximum is taken before the scale, which makes a minimum of it where it is negative",
       stands_beside(scaled_maximum));
   add("no-maximum", "exp is taken of the scores, from which no maximum was subtracted",

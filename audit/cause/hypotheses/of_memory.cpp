@@ -119,19 +119,20 @@ supposition rounds_products(problem::binary_format const& to) {
 }  // namespace
 
 void add_hypotheses_of_memory(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, any_class), add_place = adds_problems_to(to, bug_class::memory),
+             add_rounded = adds_problems_to(to, bug_class::low_precision);
   auto const q = &problem_draft::q, k = &problem_draft::k, v = &problem_draft::v;
   // --- where elements are read ---
   add("answer-of-the-call-before", "the answer belongs to the call before", answers_before);
-  add("v-row-stride-ignored", "the stride between rows of V is ignored", ignores_row_stride(v));
-  add("k-row-stride-ignored", "the stride between rows of K is ignored", ignores_row_stride(k));
-  add("q-row-stride-ignored", "the stride between rows of Q is ignored", ignores_row_stride(q));
-  add("v-batch-stride-of-heads", "V's stride between entries is taken to be its stride between heads",
-      batch_by_heads(v));
-  add("k-batch-stride-of-heads", "K's stride between entries is taken to be its stride between heads",
-      batch_by_heads(k));
-  add("v-index-16-bits", "the index of an element of V wraps at 2^16", wraps_index(v));
-  add("k-index-16-bits", "the index of an element of K wraps at 2^16", wraps_index(k));
+  add_place("v-row-stride-ignored", "the stride between rows of V is ignored", ignores_row_stride(v));
+  add_place("k-row-stride-ignored", "the stride between rows of K is ignored", ignores_row_stride(k));
+  add_place("q-row-stride-ignored", "the stride between rows of Q is ignored", ignores_row_stride(q));
+  add_place("v-batch-stride-of-heads", "V's stride between entries is taken to be its stride between heads",
+            batch_by_heads(v));
+  add_place("k-batch-stride-of-heads", "K's stride between entries is taken to be its stride between heads",
+            batch_by_heads(k));
+  add_place("v-index-16-bits", "the index of an element of V wraps at 2^16", wraps_index(v));
+  add_place("k-index-16-bits", "the index of an element of K wraps at 2^16", wraps_index(k));
   add("first-batch", "every batch entry reads K and V of entry 0", first_of_axis(0));
   add("k-and-v-swapped", "K and V are swapped",
       solves([](owned_problem const& p) { return p.size().d == p.size().dv; },
@@ -155,16 +156,17 @@ void add_hypotheses_of_memory(hypothesis_list& to) {
         narrow{"fp8", [](double x) { return of_digits(x, 4); }},
         narrow{"f32", [](double x) { return rounded_to(x, problem::format_of<float>); }}}) {
     auto const round = [f = format.round](double x, problem::element_type) { return f(x); };
-    add(fmt::format("v-in-{}", format.name), fmt::format("V is rounded to {}", format.name), maps_inputs({v}, round));
-    add(fmt::format("qk-in-{}", format.name), fmt::format("Q and K are rounded to {}", format.name),
-        maps_inputs({q, k}, round));
-    add(fmt::format("inputs-in-{}", format.name), fmt::format("Q, K and V are rounded to {}", format.name),
-        maps_inputs({q, k, v}, round));
+    add_rounded(fmt::format("v-in-{}", format.name), fmt::format("V is rounded to {}", format.name),
+                maps_inputs({v}, round));
+    add_rounded(fmt::format("qk-in-{}", format.name), fmt::format("Q and K are rounded to {}", format.name),
+                maps_inputs({q, k}, round));
+    add_rounded(fmt::format("inputs-in-{}", format.name), fmt::format("Q, K and V are rounded to {}", format.name),
+                maps_inputs({q, k, v}, round));
   }
   for (auto const& [name, type] : {std::pair{"f16", problem::element_type::f16}, {"bf16", problem::element_type::bf16}})
-    add(fmt::format("products-in-{}", name),
-        fmt::format("each product of an element of q and one of k is rounded to {} before the sum", name),
-        rounds_products(problem::row_of(type).format));
+    add_rounded(fmt::format("products-in-{}", name),
+                fmt::format("each product of an element of q and one of k is rounded to {} before the sum", name),
+                rounds_products(problem::row_of(type).format));
 }
 
 }  // namespace attest::audit

@@ -1,5 +1,6 @@
 // Hypotheses about masks and biases that belong to a neighbour: another head, another entry, another tile of keys.
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -50,9 +51,10 @@ supposition unmasks_last_tile(std::int64_t tile) {
 }  // namespace
 
 void add_hypotheses_of_neighbours(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class);
-  for (auto const& [name, which] : {std::pair("bias", broadcast_tensor(&problem_draft::bias)),
-                                    std::pair("mask", broadcast_tensor(&problem_draft::mask))}) {
+  for (auto const& [name, which, of_class] :
+       {std::tuple("bias", broadcast_tensor(&problem_draft::bias), bug_class::accuracy),
+        std::tuple("mask", broadcast_tensor(&problem_draft::mask), bug_class::mask_polarity)}) {
+    auto const add = adds_problems_to(to, of_class);
     add(fmt::format("{}-of-next-head", name), fmt::format("query head h uses the {} of head h + 1", name),
         reads_neighbour(which, 1, [](problem::sizes const& shape, std::int64_t b, std::int64_t h) {
           return std::pair(b, (h + 1) % shape.hq);
@@ -67,7 +69,8 @@ void add_hypotheses_of_neighbours(hypothesis_list& to) {
         }));
   }
   for (std::int64_t const tile : {8, 16, 32, 64, 128})
-    add(fmt::format("mask-unread-in-last-tile-of-{}", tile),
+    adds_problems_to(to, bug_class::mask_polarity)(
+        fmt::format("mask-unread-in-last-tile-of-{}", tile),
         fmt::format("the mask is not applied to the last tile of {} keys", tile), unmasks_last_tile(tile));
 }
 

@@ -104,7 +104,7 @@ supposition reads_packed(row_of_entry from, row_of_entry counts) {
 }
 
 void add_packed_keys(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, bug_class::entries);
   row_of_entry const keys = [](problem::entries const& of, std::int64_t b) { return of.keys.used(b); };
   row_of_entry const by_queries = [](problem::entries const& of, std::int64_t b) {
     return std::int64_t{of.queries.offsets[b]};
@@ -227,49 +227,46 @@ supposition goes_on_to_the_end(bool queries_too) {
 }  // namespace
 
 void add_hypotheses_of_pages(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_pages = adds_problems_to(to, bug_class::pages);
+  auto const add = adds_problems_to(to, bug_class::pages), add_entry = adds_problems_to(to, bug_class::entries),
+             add_window = adds_problems_to(to, bug_class::window_edge);
   add_packed_keys(to);
-  add("last-entry-to-end", "the last packed entry goes on to the end of the tensors, whatever the last offset is",
-      goes_on_to_the_end(true));
-  add("last-keys-to-end",
-      "the keys of the last packed entry go on to the end of the tensor, whatever the last offset is",
-      goes_on_to_the_end(false));
-  add("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
-  add_pages("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
-            reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));
-  add_pages("page-table-compact", "rows of the block table are taken to lie one behind the other, whatever the stride",
-            reads_pages([](pages const& in, auto b, auto j) {
-              return pool_row{in.compact_page(b, j / in.size()), j % in.size()};
-            }));
-  add_pages("page-table-of-first-entry", "every entry reads the pages of entry 0",
-            reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
-  add_pages("page-after", "a page is read at the next place of the block table",
-            reads_pages([](pages const& in, auto b, auto j) {
-              std::int64_t const last = (in.keys(b) - 1) / in.size();
-              return pool_row{in.page(b, std::min(j / in.size() + 1, last)), j % in.size()};
-            }));
-  add_pages("first-page-of-entry", "every page of an entry is its first",
-            reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.page(b, 0), j % in.size()}; }));
-  add_pages("pages-of-slots",
-            "the block table is ignored: the pool is read as slots of equally many pages for each entry",
-            reads_pages([](pages const& in, auto b, auto j) {
-              std::int64_t const pages_before = b * ((in.slot() + in.size() - 1) / in.size());
-              return pool_row{pages_before + j / in.size(), j % in.size()};
-            }));
-  add_pages(
-      "page-offset-by-bits", "the place of a key in its page is j & (size - 1), also where the size is no power of two",
+  add_entry("last-entry-to-end", "the last packed entry goes on to the end of the tensors, whatever the last offset is",
+            goes_on_to_the_end(true));
+  add_entry("last-keys-to-end",
+            "the keys of the last packed entry go on to the end of the tensor, whatever the last offset is",
+            goes_on_to_the_end(false));
+  add_entry("next-entry-seen", "packed entries see the first key of the next", sees_next_entry);
+  add("page-table-ignored", "the block table is ignored: page n of an entry is page n of the pool",
+      reads_pages([](pages const& in, auto, auto j) { return pool_row{j / in.size(), j % in.size()}; }));
+  add("page-table-compact", "rows of the block table are taken to lie one behind the other, whatever the stride",
+      reads_pages(
+          [](pages const& in, auto b, auto j) { return pool_row{in.compact_page(b, j / in.size()), j % in.size()}; }));
+  add("page-table-of-first-entry", "every entry reads the pages of entry 0",
+      reads_pages([](pages const& in, auto b, auto j) { return in.of(j < in.keys(0) ? 0 : b, j); }));
+  add("page-after", "a page is read at the next place of the block table",
+      reads_pages([](pages const& in, auto b, auto j) {
+        std::int64_t const last = (in.keys(b) - 1) / in.size();
+        return pool_row{in.page(b, std::min(j / in.size() + 1, last)), j % in.size()};
+      }));
+  add("first-page-of-entry", "every page of an entry is its first",
+      reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.page(b, 0), j % in.size()}; }));
+  add("pages-of-slots", "the block table is ignored: the pool is read as slots of equally many pages for each entry",
+      reads_pages([](pages const& in, auto b, auto j) {
+        std::int64_t const pages_before = b * ((in.slot() + in.size() - 1) / in.size());
+        return pool_row{pages_before + j / in.size(), j % in.size()};
+      }));
+  add("page-offset-by-bits", "the place of a key in its page is j & (size - 1), also where the size is no power of two",
       reads_pages([](pages const& in, auto b, auto j) { return pool_row{in.of(b, j).page, j & (in.size() - 1)}; }));
-  add_pages("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
-              return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
-            }));
+  add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
+        return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
+      }));
   for (std::int64_t const tile : {8, 16, 32, 64, 128, 256})
-    add_pages(
-        fmt::format("pages-up-to-{}", tile),
+    add(fmt::format("pages-up-to-{}", tile),
         fmt::format("lengths of paged keys are rounded up to a multiple of {}, at most to the end of the page", tile),
         reads_last_page_on(tile));
-  add_pages("left-ignored-in-pages", "the left edge of a window is ignored where keys are paged",
-            in_pages(solves([](owned_problem const& p) { return p.draft().band.left >= 0; },
-                            [](problem_draft& p) { p.band.left = -1; })));
+  add_window("left-ignored-in-pages", "the left edge of a window is ignored where keys are paged",
+             in_pages(solves([](owned_problem const& p) { return p.draft().band.left >= 0; },
+                             [](problem_draft& p) { p.band.left = -1; })));
 }
 
 }  // namespace attest::audit

@@ -83,7 +83,7 @@ void add_scaled_queries(hypothesis_list& to) {
   for (auto const& [name, format] :
        {std::pair{"bf16", problem::format_of<problem::bf16>}, std::pair{"f16", problem::format_of<problem::f16>}})
     for (bool const base_2 : {false, true})
-      adds_problems_to(to, any_class)(
+      adds_problems_to(to, bug_class::low_precision)(
           fmt::format("q-scaled-in-{}{}", name, base_2 ? "-base-2" : ""),
           fmt::format("Q times the scale{} is rounded to {} before it meets K", base_2 ? " and log₂ e" : "", name),
           solves(has_scores, [base_2, to_format = format](problem_draft& p) {
@@ -98,12 +98,10 @@ void add_scaled_queries(hypothesis_list& to) {
           }));
 }
 
-}  // namespace
-
-void add_hypotheses_of_parameters(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_accuracy = adds_problems_to(to, bug_class::accuracy),
+void add_scales(hypothesis_list& to) {
+  auto const add = adds_problems_to(to, bug_class::accuracy),
+             add_rounded = adds_problems_to(to, bug_class::low_precision),
              add_softcap = adds_problems_to(to, bug_class::softcap_order);
-  // --- the scale ---
   add("default-scale-1", "the default scale is 1, not 1/√d",
       solves(has_default_scale, [](problem_draft& p) { p.scale = 1; }));
   add("default-scale-of-dv", "the default scale is 1/√dv, not 1/√d",
@@ -129,20 +127,20 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
                [=](problem_draft& p) { p.scale = 1 / std::sqrt(static_cast<double>(width)); }));
   for (auto const& [name, format] :
        {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
-    add(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),
-        solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
-               [to_format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), to_format); }));
+    add_rounded(fmt::format("scale-in-{}", name), fmt::format("the scale is rounded to {}", name),
+                solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
+                       [to_format = format](problem_draft& p) { p.scale = rounded_to(sigma_of_draft(p), to_format); }));
   add_scaled_queries(to);
   add("scale-0-is-default", "an explicit scale of 0 counts as none",
       solves([](owned_problem const& p) { return p.draft().scale == 0 && p.size().d > 0; },
              [](problem_draft& p) { p.scale.reset(); }));
-  add_accuracy("scale-is-default", "an explicit scale is ignored: 1/√d is used",
-               solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
-                      [](problem_draft& p) { p.scale.reset(); }),
-               "the answer with the default scale");
-  add_accuracy("scale-ignored", "there is no scale: scores are q·k",
-               solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }),
-               "the answer with scale 1");
+  add("scale-is-default", "an explicit scale is ignored: 1/√d is used",
+      solves([](owned_problem const& p) { return p.draft().scale && p.size().d > 0; },
+             [](problem_draft& p) { p.scale.reset(); }),
+      "the answer with the default scale");
+  add("scale-ignored", "there is no scale: scores are q·k",
+      solves([](owned_problem const&) { return true; }, [](problem_draft& p) { p.scale = 1; }),
+      "the answer with scale 1");
   add("scale-twice", "the scale is applied twice",
       solves([](owned_problem const& p) { return p.size().d > 0 || p.draft().scale; },
              [](problem_draft& p) { p.scale = std::pow(sigma_of_draft(p), 2); }));
@@ -156,46 +154,53 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
   add("scale-sign-lost", "the sign of a negative scale is lost",
       solves([](owned_problem const& p) { return p.draft().scale && *p.draft().scale < 0; },
              [](problem_draft& p) { p.scale = std::abs(*p.scale); }));
-  // --- the softcap ---
-  add_softcap("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }),
-              "the answer without the softcap");
+}
+
+void add_softcaps(hypothesis_list& to) {
+  auto const add = adds_problems_to(to, bug_class::softcap_order);
+  add("softcap-ignored", "the softcap is ignored", solves(has_softcap, [](problem_draft& p) { p.softcap = 0; }),
+      "the answer without the softcap");
   // σ·c·tanh(q·k/c) is the softcap σ·c of σ·(q·k).
-  add_softcap("softcap-before-scale", "the softcap comes before the scale",
-              solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
-                     [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
+  add("softcap-before-scale", "the softcap comes before the scale",
+      solves([](owned_problem const& p) { return has_softcap(p) && sigma_of(p) > 0; },
+             [](problem_draft& p) { p.softcap *= sigma_of_draft(p); }));
   // (c·tanh(s·log₂e/c))·ln 2 is the softcap c·ln 2 of s.
-  add_softcap("softcap-in-base-2",
-              "log₂ e is folded into the scale before the softcap, which so is ln 2 times as large",
-              solves(has_softcap, [](problem_draft& p) { p.softcap *= std::numbers::ln2; }));
-  add_softcap("softcap-after-bias", "the bias is inside the softcap", capped_bias);
-  // --- the bias ---
-  add("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
-      solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
-             [](problem_draft& p) { map_bias(p, [](double x) { return stands_for_hidden(x) ? 0 : x; }); }));
+  add("softcap-in-base-2", "log₂ e is folded into the scale before the softcap, which so is ln 2 times as large",
+      solves(has_softcap, [](problem_draft& p) { p.softcap *= std::numbers::ln2; }));
+  add("softcap-after-bias", "the bias is inside the softcap", capped_bias);
+}
+
+void add_biases(hypothesis_list& to) {
+  auto const add = adds_problems_to(to, bug_class::accuracy), add_stand_in = adds_problems_to(to, bug_class::sentinel),
+             add_hiding = adds_problems_to(to, any_class);
+  add_stand_in("finite-masks-ignored", "biases between -1e36 and -1e6, which stand for -inf, are not added",
+               solves([](owned_problem const& p) { return has_bias_where(p, stands_for_hidden); },
+                      [](problem_draft& p) { map_bias(p, [](double x) { return stands_for_hidden(x) ? 0 : x; }); }));
   for (double const least : finite_masks)
-    add(fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
+    add_stand_in(
+        fmt::format("bias-from{:g}", least), fmt::format("a bias below {0:g} counts as {0:g}", least),
         solves([least](owned_problem const& p) { return has_bias_where(p, [=](double x) { return x < least; }); },
                [least](problem_draft& p) { map_bias(p, [=](double x) { return x < least ? least : x; }); }));
   std::vector<double> hiding{-HUGE_VAL};
   hiding.insert(hiding.end(), std::begin(finite_masks), std::end(finite_masks));
   for (double const least : hiding)
-    add(fmt::format("bias-from{:g}-hides", least),
-        least == -HUGE_VAL ? "a bias of -inf hides its key: a NaN of that, or of its V, is lost"
-                           : fmt::format("a bias of {:g} and below hides its key", least),
-        [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
-          owned_problem const& p = call.problem;
-          if (!has_bias(p) || !is_small(p)) return {};
-          return with_sight(call, [&](auto b, auto h, auto i, auto j) {
-            return bias_of(p, b, h, i, j) > least && sees(p, b, h, i, j);
-          });
-        });
-  add_accuracy("bias-ignored", "the bias is ignored",
-               solves(has_bias,
-                      [](problem_draft& p) {
-                        if (p.d_out) map_bias(p, [](double) { return 0.0; });  // its gradient may be asked
-                        else p.bias.reset();
-                      }),
-               "the answer without the bias");
+    add_hiding(fmt::format("bias-from{:g}-hides", least),
+               least == -HUGE_VAL ? "a bias of -inf hides its key: a NaN of that, or of its V, is lost"
+                                  : fmt::format("a bias of {:g} and below hides its key", least),
+               [=](answered_call const& call, answered_call const*) -> std::vector<answered_call> {
+                 owned_problem const& p = call.problem;
+                 if (!has_bias(p) || !is_small(p)) return {};
+                 return with_sight(call, [&](auto b, auto h, auto i, auto j) {
+                   return bias_of(p, b, h, i, j) > least && sees(p, b, h, i, j);
+                 });
+               });
+  add("bias-ignored", "the bias is ignored",
+      solves(has_bias,
+             [](problem_draft& p) {
+               if (p.d_out) map_bias(p, [](double) { return 0.0; });  // its gradient may be asked
+               else p.bias.reset();
+             }),
+      "the answer without the bias");
   add("bias-of-first-key", "every key uses the bias of key 0",
       solves([](owned_problem const& p) { return has_bias(p) && p.draft().bias->layout.shape[3] > 1; },
              [](problem_draft& p) {
@@ -216,7 +221,15 @@ void add_hypotheses_of_parameters(hypothesis_list& to) {
     add(name, sentence,
         solves(has_bias, [times = factor](problem_draft& p) { map_bias(p, [=](double x) { return x * times; }); }));
   add("bias-of-kv-head", "query head h uses the bias of its kv head h/(hq/hk)", bias_of_kv_head);
-  add_uses_of_the_first(to, "bias", &problem_draft::bias);
+  add_uses_of_the_first(to, bug_class::accuracy, "bias", &problem_draft::bias);
+}
+
+}  // namespace
+
+void add_hypotheses_of_parameters(hypothesis_list& to) {
+  add_scales(to);
+  add_softcaps(to);
+  add_biases(to);
 }
 
 }  // namespace attest::audit

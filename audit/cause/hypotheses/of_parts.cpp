@@ -194,11 +194,11 @@ std::vector<answered_call> lse_counts_parts(answered_call const& call, parts con
 }  // namespace
 
 void add_hypotheses_of_parts(hypothesis_list& to) {
-  add_mistake(to, any_class, "parts-share-keys", ", and the last key of each counts in the next, too", with_edges_twice,
-              edges_twice);
-  add_mistake(to, any_class, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts,
+  add_mistake(to, bug_class::accuracy, "parts-share-keys", ", and the last key of each counts in the next, too",
+              with_edges_twice, edges_twice);
+  add_mistake(to, bug_class::lse, "empty-parts-weigh-1", ", and one without keys has LSE 0", with_empty_parts,
               empty_parts_weigh_1);
-  add_mistake(to, any_class, "empty-parts-nan", ", and where the first two see nothing the row is NaN",
+  add_mistake(to, bug_class::empty_block, "empty-parts-nan", ", and where the first two see nothing the row is NaN",
               nan_at_the_beginning, nan_after_nothing);
   add_mistake(to, bug_class::lse, "lse-counts-parts", ", and ln of the number of parts with keys is added to the LSE",
               times_parts, lse_counts_parts, false);
@@ -207,7 +207,7 @@ void add_hypotheses_of_parts(hypothesis_list& to) {
 }
 
 void add_hypotheses_of_remainders(hypothesis_list& to) {
-  add_mistake(to, any_class, "parts-lose-remainder", " of equally many, and those behind the last are lost",
+  add_mistake(to, bug_class::accuracy, "parts-lose-remainder", " of equally many, and those behind the last are lost",
               without_remainder, remainder_lost);
 }
 

@@ -63,7 +63,8 @@ supposition rescales_as_first(tile_sizes tile) {
 }
 
 void add_bands(hypothesis_list& to, tile_sizes tile) {
-  auto const add = adds_problems_to(to, any_class), add_window = adds_problems_to(to, bug_class::window_edge);
+  auto const add = adds_problems_to(to, bug_class::causal_alignment),
+             add_window = adds_problems_to(to, bug_class::window_edge);
   auto const has_right = [](owned_problem const& p) { return p.draft().band.right >= 0; };
   auto const has_left = [](owned_problem const& p) { return p.draft().band.left >= 0; };
   add(fmt::format("loop-of-first-query-of-{}-by-{}", tile.queries, tile.keys),
@@ -112,7 +113,7 @@ void add_bands(hypothesis_list& to, tile_sizes tile) {
 }
 
 void add_masks(hypothesis_list& to, tile_sizes tile) {
-  auto const add = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, bug_class::mask_polarity);
   auto const is_masked = [](owned_problem const& p) { return p.draft().mask.has_value(); };
   for (bool const both : {true, false})
     add(fmt::format("tile-of-{}-by-{}-skipped-by-{}", tile.queries, tile.keys, both ? "corners" : "first"),

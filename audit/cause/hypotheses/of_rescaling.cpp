@@ -121,7 +121,7 @@ void add_merges_by_sums(hypothesis_list& to) {
 }  // namespace
 
 void add_hypotheses_of_rescaling(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, any_class), add_rounded = adds_problems_to(to, bug_class::low_precision);
   for (std::int64_t const block : {1, 8, 16, 32, 64, 128}) {
     add(fmt::format("rescaled-in-base-2-{}", block),
         fmt::format("O and l are rescaled by 2^x where the weights are e^x, in blocks of {} keys", block),
@@ -141,7 +141,8 @@ void add_hypotheses_of_rescaling(hypothesis_list& to) {
         gains(block, true, beside_old));
     for (auto const& [name, format] :
          {std::pair{"f16", problem::format_of<problem::f16>}, std::pair{"bf16", problem::format_of<problem::bf16>}})
-      add(fmt::format("rescaled-in-{}-{}", name, block),
+      add_rounded(
+          fmt::format("rescaled-in-{}-{}", name, block),
           fmt::format("the factor by which O and l are rescaled is rounded to {}, in blocks of {} keys", name, block),
           rounds_factors(format, block));
   }

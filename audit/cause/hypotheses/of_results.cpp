@@ -211,9 +211,10 @@ void add_hypotheses_of_results(hypothesis_list& to) {
   add_mean("weights-equal", "every visible key weighs the same", weighs_equally, "the mean of the visible rows of V");
   add_mean("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
            "the mean of all rows of V");
-  add("weights-equal-in-o", "every visible key weighs the same in O, and the LSE is right", in_output(weighs_equally));
-  add("all-weights-equal-in-o", "every key weighs the same in O, hidden ones too, and the LSE is right",
-      in_output(weighs_all_equally));
+  add_mean("weights-equal-in-o", "every visible key weighs the same in O, and the LSE is right",
+           in_output(weighs_equally));
+  add_mean("all-weights-equal-in-o", "every key weighs the same in O, hidden ones too, and the LSE is right",
+           in_output(weighs_all_equally));
   add("not-divided", "O is not divided by the sum of the weights", is_not_divided);
   for (double const epsilon : {1e-20, 1e-12, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3})
     add(fmt::format("sum-plus-{:g}", epsilon), fmt::format("{:g} is added to the sum of the weights", epsilon),

@@ -138,19 +138,20 @@ double real(std::int64_t x) { return static_cast<double>(x); }
 }  // namespace
 
 void add_hypotheses_of_scores(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, any_class), add_softcap = adds_problems_to(to, bug_class::softcap_order);
-  add("default-scale-of-whole-root", "the default scale is 1/⌊√d⌋, not 1/√d",
-      has_default([](problem::sizes const& s) { return 1 / std::floor(std::sqrt(real(s.d))); }));
-  add("default-scale-of-model", "the default scale is 1/√(hq·d), not 1/√d",
-      has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.hq * s.d)); }));
-  add("default-scale-of-keys", "the default scale is 1/√m, not 1/√d",
-      has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.m)); }));
-  add("default-scale-of-queries", "the default scale is 1/√n, not 1/√d",
-      has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.n)); }));
-  add("default-scale-root-d", "the default scale is √d, not 1/√d",
-      has_default([](problem::sizes const& s) { return std::sqrt(real(s.d)); }));
-  add("default-scale-fourth-root", "the default scale is 1/⁴√d, not 1/√d",
-      has_default([](problem::sizes const& s) { return 1 / std::sqrt(std::sqrt(real(s.d))); }));
+  auto const add = adds_problems_to(to, any_class), add_scale = adds_problems_to(to, bug_class::accuracy),
+             add_softcap = adds_problems_to(to, bug_class::softcap_order);
+  add_scale("default-scale-of-whole-root", "the default scale is 1/⌊√d⌋, not 1/√d",
+            has_default([](problem::sizes const& s) { return 1 / std::floor(std::sqrt(real(s.d))); }));
+  add_scale("default-scale-of-model", "the default scale is 1/√(hq·d), not 1/√d",
+            has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.hq * s.d)); }));
+  add_scale("default-scale-of-keys", "the default scale is 1/√m, not 1/√d",
+            has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.m)); }));
+  add_scale("default-scale-of-queries", "the default scale is 1/√n, not 1/√d",
+            has_default([](problem::sizes const& s) { return 1 / std::sqrt(real(s.n)); }));
+  add_scale("default-scale-root-d", "the default scale is √d, not 1/√d",
+            has_default([](problem::sizes const& s) { return std::sqrt(real(s.d)); }));
+  add_scale("default-scale-fourth-root", "the default scale is 1/⁴√d, not 1/√d",
+            has_default([](problem::sizes const& s) { return 1 / std::sqrt(std::sqrt(real(s.d))); }));
   for (double const factor : {0.5, 2.0})
     add(fmt::format("scores-times-{:g}", factor), fmt::format("scores are multiplied by {:g}", factor),
         has_factor(factor, true));

@@ -152,7 +152,9 @@ supposition repeats_columns(std::optional<owned_tensor> problem_draft::* which, 
 
 void add_hypotheses_of_tiles(hypothesis_list& to) {
   auto const add = adds_problems_to(to, any_class), add_band = adds_problems_to(to, bug_class::causal_alignment),
-             add_sink = adds_problems_to(to, bug_class::sink);
+             add_empty = adds_problems_to(to, bug_class::empty_block), add_sink = adds_problems_to(to, bug_class::sink),
+             add_mask = adds_problems_to(to, bug_class::mask_polarity),
+             add_bias = adds_problems_to(to, bug_class::accuracy);
   add("key-of-zeros-counts", "beside the keys a key with the score 0 and the value 0 counts",
       adds_zeros([](std::int64_t) { return std::int64_t{1}; }));
   for (std::int64_t const tile : {8, 16, 32, 64, 128}) {
@@ -186,16 +188,17 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
                std::int64_t const end = last_key(p.draft().band, i) / tile * tile;
                return end > 0 ? end : tile;
              }));
-    add(of_tile("whole-tiles-of-{}-before-diagonal"), of_tile("tiles of {} keys that the diagonal cuts are not read"),
-        ends_loop([=](owned_problem const& p, std::int64_t i) {
-          return reference::saturating_add(last_key(p.draft().band, i), 1) / tile * tile;
-        }));
-    add(of_tile("causal-loop-of-{}-top-left"),
-        of_tile("the loop over tiles of {} keys ends with the query's own tile, whatever the diagonal"),
-        ends_loop([=](owned_problem const&, std::int64_t i) { return i / tile * tile + tile; }));
-    add(of_tile("empty-tile-of-{}-forgets"),
-        of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
-        forgets_before_empty(tile));
+    add_band(of_tile("whole-tiles-of-{}-before-diagonal"),
+             of_tile("tiles of {} keys that the diagonal cuts are not read"),
+             ends_loop([=](owned_problem const& p, std::int64_t i) {
+               return reference::saturating_add(last_key(p.draft().band, i), 1) / tile * tile;
+             }));
+    add_band(of_tile("causal-loop-of-{}-top-left"),
+             of_tile("the loop over tiles of {} keys ends with the query's own tile, whatever the diagonal"),
+             ends_loop([=](owned_problem const&, std::int64_t i) { return i / tile * tile + tile; }));
+    add_empty(of_tile("empty-tile-of-{}-forgets"),
+              of_tile("a tile of {} keys without a visible one makes the kernel forget the keys before it"),
+              forgets_before_empty(tile));
     add_sink(of_tile("sink-once-per-tile-of-{}"), of_tile("the sink is counted in each tile of {} keys"),
              counts_sink_in_tiles(tile));
     for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}}) {
@@ -221,10 +224,10 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
     }
     add(of_tile("q-of-first-tile-of-{}"), of_tile("every tile of {} queries reads Q of the first"),
         reads_rows(&problem_draft::q, tile, [=](std::int64_t i, std::int64_t) { return i % tile; }));
-    add(of_tile("mask-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the mask of the first"),
-        repeats_columns(&problem_draft::mask, tile));
-    add(of_tile("bias-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the bias of the first"),
-        repeats_columns(&problem_draft::bias, tile));
+    add_mask(of_tile("mask-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the mask of the first"),
+             repeats_columns(&problem_draft::mask, tile));
+    add_bias(of_tile("bias-of-first-tile-of-{}"), of_tile("every tile of {} keys uses the bias of the first"),
+             repeats_columns(&problem_draft::bias, tile));
   }
   for (std::int64_t const bit : {1, 2, 4, 8})
     for (auto const& [name, which] : {std::pair{"V", &problem_draft::v}, std::pair{"K", &problem_draft::k}})

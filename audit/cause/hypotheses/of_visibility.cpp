@@ -20,7 +20,7 @@ void map_mask(problem_draft& p, std::byte (*f)(std::byte)) {
 }
 
 void add_masks(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, bug_class::mask_polarity), add_bits = adds_problems_to(to, any_class);
+  auto const add = adds_problems_to(to, bug_class::mask_polarity);
   add("mask-ignored", "the mask is ignored", solves(is_masked, [](problem_draft& p) { p.mask.reset(); }),
       "the answer without the mask");
   add("mask-inverted", "the mask is inverted: true hides instead of attending",
@@ -29,9 +29,9 @@ void add_masks(hypothesis_list& to) {
                map_mask(p, [](std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; });
              }),
       "the answer with the mask inverted");
-  add_uses_of_the_first(to, "mask", &problem_draft::mask);
-  add_bits("mask-low-bit", "of a byte of the mask only the lowest bit counts",
-           solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
+  add_uses_of_the_first(to, bug_class::mask_polarity, "mask", &problem_draft::mask);
+  add("mask-low-bit", "of a byte of the mask only the lowest bit counts",
+      solves(is_masked, [](problem_draft& p) { map_mask(p, [](std::byte x) { return x & std::byte{1}; }); }));
 }
 
 /// Keys before the next multiple of `block` after the left edge of the first query of a block of `queries` are not
@@ -87,8 +87,8 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
            "the answer with a band one key too far to the right");
   add_edge("window-right-one-more", "the right edge of a window with two edges is one key too far",
            solves(is_window, [](problem_draft& p) { ++p.band.right; }));
-  add("right-edge-outside", "the right edge of a band is outside, one key too few",
-      solves(has_more_right, [](problem_draft& p) { --p.band.right; }));
+  add_edge("right-edge-outside", "the right edge of a band is outside, one key too few",
+           solves(has_more_right, [](problem_draft& p) { --p.band.right; }));
   // j < i: a band whose diagonal lies one key to the left, except for its left edge.
   add_band("causal-strict", "a query does not see the key at its own place: j < i, not j ≤ i",
            solves([](owned_problem const& p) { return band_of(p).right == 0; },
@@ -97,14 +97,14 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
                     if (p.band.left >= 0) p.band.left = std::max<std::int64_t>(p.band.left - 1, 0);
                   }),
            "the answer with j < i, not j ≤ i");
-  add("edges-outside", "both edges of a window are outside",
-      solves([](owned_problem const& p) { return band_of(p).left > 0 && band_of(p).right > 0; },
-             [](problem_draft& p) { --p.band.left, --p.band.right; }));
+  add_edge("edges-outside", "both edges of a window are outside",
+           solves([](owned_problem const& p) { return band_of(p).left > 0 && band_of(p).right > 0; },
+                  [](problem_draft& p) { --p.band.left, --p.band.right; }));
   add_edge("window-one-wider", "both edges of a window are one key too far",
            solves(is_window, [](problem_draft& p) { ++p.band.left, ++p.band.right; }),
            "the answer with a window one key too wide");
-  add("right-0", "the right edge of a band is always the diagonal",
-      solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
+  add_edge("right-0", "the right edge of a band is always the diagonal",
+           solves(has_more_right, [](problem_draft& p) { p.band.right = 0; }));
   for (std::int64_t const block : {16, 32, 64, 128})
     add_edge(
         fmt::format("window-from-whole-block-of-{}", block),
@@ -134,9 +134,9 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   add_band("band-ignored-with-mask", "the band is ignored where there is a mask",
            solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
                   [](problem_draft& p) { p.band = {}; }));
-  add("mask-ignored-with-band", "the mask is ignored where there is a band",
-      solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
-             [](problem_draft& p) { p.mask.reset(); }));
+  add_mask("mask-ignored-with-band", "the mask is ignored where there is a band",
+           solves([](owned_problem const& p) { return is_banded(p) && is_masked(p); },
+                  [](problem_draft& p) { p.mask.reset(); }));
   add_band("band-ignored", "the band is ignored", solves(is_banded, [](problem_draft& p) { p.band = {}; }),
            "the answer without the band");
   add_band("band-of-first-query", "every query sees the keys of query 0",
