@@ -3,7 +3,7 @@ a report, and nothing is left of it.
 
 usage: hostile_kernels.py ATTEST FOLDER_OF_LIBRARIES some | all | NAME...
 
-`some`: every third kernel, in one surrounding (as root or another user, with and without namespaces), in turn; else
+`some`: every fifth kernel, in one surrounding (as root or another user, with and without namespaces), in turn; else
 each of them in each.
 """
 import concurrent.futures, json, os, pathlib, pty, re, signal, subprocess, sys, tempfile, termios, time
@@ -232,7 +232,7 @@ def is_safe(user, namespaces, home):
 def main():
     every = CHOSEN != ["some"]
     named = [name for name in CHOSEN if name not in ("some", "all")]
-    names = named or (list(KERNELS) if every else [name for name in KERNELS if name not in ALONE][::3])
+    names = named or (list(KERNELS) if every else [name for name in KERNELS if name not in ALONE][::5])
     terminal = watched_terminal(os.geteuid())
     terminal.was_changed()
     if terminal.ours is None:
