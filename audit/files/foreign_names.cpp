@@ -67,6 +67,7 @@ struct foreign_parameter {
 constexpr foreign_parameter foreign_parameters[]{
     {"causal", "right: 0", "--causal top-left or --causal bottom-right"},
     {"is_causal", "right: 0", "--causal top-left or --causal bottom-right"},
+    {"layout", "attest.layout", "--layout"},
     {"softmax_scale", "scale", "--scale"},
     {"sm_scale", "scale", "--scale"},
     {"scaling", "scale", "--scale"},

@@ -140,8 +140,8 @@ result<safetensors_file> parse_safetensors(std::span<std::byte const> bytes) {
   if (!rest.empty() && rest.front() != std::byte{'{'})
     if (auto const format = other_format(bytes)) return fault("", *format);
   if (header_bytes > largest_safetensors_header)
-    return fault("", fmt::format("the header claims {} bytes, more than the {} that are allowed: this is hardly a "
-                                 "safetensors file",
+    return fault("", fmt::format("this is hardly a safetensors file: the header claims {} bytes, more than the {} that "
+                                 "are allowed",
                                  header_bytes, largest_safetensors_header));
   if (header_bytes > rest.size())
     return fault("", fmt::format("the header claims {} bytes, the file has only {} more", header_bytes, rest.size()));

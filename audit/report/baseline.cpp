@@ -42,6 +42,12 @@ known_cause key_of(report const& of, finding const& found) {
   return key;
 }
 
+/// Does the report name the known mistake, if only beside another one, or as a partial explanation?
+bool is_named(known_cause const& known, report const& of) {
+  auto const same = [&](named_mistake const& mistake) { return mistake.name == known.cause; };
+  return of.cause && (std::ranges::any_of(of.cause->mistakes, same) || std::ranges::any_of(of.cause->partly, same));
+}
+
 bool is_about(known_cause const& known, report const& of) {
   return known.kernel == kernel_of(of) && known.contract == of.contract;
 }
@@ -100,7 +106,8 @@ void apply(baseline const& known, report& to) {
   }
   std::vector<std::string> gone;
   for (known_cause const& one : known)
-    if (is_about(one, to) && !shown.contains(one)) gone.push_back(fmt::format("{} in {}", one.cause, one.check));
+    if (is_about(one, to) && !shown.contains(one) && !is_named(one, to))
+      gone.push_back(fmt::format("{} in {}", one.cause, one.check));
   if (count > 0)
     to.observations.push_back(
         {fmt::format("known: {} by --baseline", counted(count, "finding", "findings")), kind_baseline});

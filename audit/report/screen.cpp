@@ -103,7 +103,8 @@ std::string as_called(std::string const& command, screen_form const& form) {
   return form.called.empty() || !command.starts_with(name) ? command : form.called + command.substr(name.size() - 1);
 }
 
-/// "CHECK 3/177, …": the checks in which inputs failed, then how many did not fail and how many were not asked.
+/// "CHECK 3/177, …": the checks in which inputs failed, then how many did not fail and how many were not asked. Under
+/// any verdict except "refuted" the failed inputs are waived, or known by the baseline.
 std::string checks_words(report const& of) {
   std::vector<std::string> failed;
   std::int64_t ok = 0, unsupported = 0;
@@ -111,7 +112,10 @@ std::string checks_words(report const& of) {
     if (row.failed > 0) failed.push_back(fmt::format("{} {}/{}", row.name, row.failed, row.cases));
     else (row.unsupported == row.cases ? unsupported : ok) += 1;
   }
-  std::string words = failed.empty() ? "" : fmt::format("{} failed: {}   ", failed.size(), fmt::join(failed, ", "));
+  std::string words = failed.empty() ? ""
+                                     : fmt::format("{} {}: {}   ", failed.size(),
+                                                   of.verdict == verdict::refuted ? "failed" : "waived or known",
+                                                   fmt::join(failed, ", "));
   words += fmt::format("{} ok", ok);
   return words + (unsupported > 0 ? fmt::format("   {} without an answer", unsupported) : "");
 }
@@ -152,6 +156,8 @@ void add_refutation(report const& of, verdict_facts const& facts, screen_form co
     for (std::size_t n = 0; n < lines.size() && n < most; ++n)
       rows.add(n == 0 ? "cause" : "", lines[n], n == 0 ? 3 : 2);
   }
+  if (!of.cause && std::ranges::find(of.not_asked, "--fail-fast", &omission::why) != of.not_asked.end())
+    rows.add("cause", "not searched for: --fail-fast");
   auto const first = std::ranges::find(of.findings, false, &finding::waived);
   if (first != of.findings.end()) {
     if (!of.cause || of.cause->condition.empty()) rows.add("where", first->condition);

@@ -97,6 +97,9 @@ TEST_CASE("metadata of other programs are told their option, until it is given",
   make("meta[\"softmax_scale\"] = \"0.75\"");
   CHECK(has(shell(ATTEST_PROGRAM " verify file.safetensors --findings ''").out,
             "metadata 'softmax_scale', which is 'scale' here: --scale 0.75"));
+  make("meta[\"layout\"] = \"bnhd\"");
+  CHECK(has(shell(ATTEST_PROGRAM " verify file.safetensors --findings ''").out,
+            "metadata 'layout', which is 'attest.layout' here: --layout bnhd"));
 }
 
 TEST_CASE("--causal is a band with its corner, whatever the file says", "[unit]") {

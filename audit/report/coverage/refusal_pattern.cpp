@@ -138,7 +138,9 @@ std::string words_of_refused_plain(std::span<asked_call const> calls) {
   std::int64_t asked = 0, refused = 0;
   problem::sizes first{};
   for (auto const& [form, was_answered] : unexplained(calls, &call_replies::call)) {
-    if (!is_bare(*form)) continue;
+    // A kernel without windows answers a window that hides nothing.
+    bool const has_window = form->options.has(feature::window) || form->options.has(feature::symmetric_window);
+    if (!is_bare(*form) || has_window) continue;
     ++asked;
     if (!was_answered && refused++ == 0) first = form->size;
   }

@@ -113,6 +113,9 @@ TEST_CASE("plain calls of a declared domain are those of features that are answe
         "of 6 plain calls of the declared domain it refused 2, the first with b=1 hq=8 hk=8 n=16 m=16 d=64 dv=64");
   std::erase_if(calls, [](asked_call const& call) { return call.form.options.has(feature::causal); });
   CHECK(words_of_refused_plain(calls).empty());
+  // A window that hides nothing was answered, and others were not.
+  calls.push_back({with_keys(9, {feature::symmetric_window}), {}});
+  CHECK(words_of_refused_plain(calls).empty());
 }
 
 TEST_CASE("without a pattern, and of a single refusal, nothing is said", "[unit]") {

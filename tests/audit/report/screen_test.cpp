@@ -131,6 +131,13 @@ TEST_CASE("a refutation names one call, its fault and the command that asks it a
   CHECK_THAT(as_screen(small, {}), Contains("\ncall           b=1 hq=1 hk=1 n=1 m=2 d=1 dv=1  q=[0.5]  k=[0, -1]\n"));
 }
 
+TEST_CASE("an audit that stopped at the first fault says that no cause was searched for", "[unit]") {
+  report of = refuted_report();
+  CHECK_THAT(as_screen(of, {}), !Contains("\ncause "));
+  of.not_asked.push_back({"19 of 20 inputs", "--fail-fast"});
+  CHECK_THAT(as_screen(of, {}), Contains("\ncause          not searched for: --fail-fast\n"));
+}
+
 TEST_CASE("a command is whole, since a part of it is of no use", "[unit]") {
   report of = refuted_report();
   std::string& command = of.findings.front().reproducer;
@@ -183,6 +190,7 @@ TEST_CASE("a certificate has no worst error where a waived finding has it", "[un
   collect.finish(true, "");
   REQUIRE(is.verdict == verdict::certified);
   CHECK(lines_of(as_screen(is, {}))[1] == "CERTIFIED      10 elements of 1 input");
+  CHECK_THAT(as_screen(is, {}), Contains("\nchecks         1 waived or known: accuracy 1/1   0 ok\n"));
   CHECK_THAT(say(facts_of(is)).sentence, Contains("of f32, the waived ones apart. Nothing is claimed"));
 }
 
