@@ -81,6 +81,7 @@ bool verify_session::judge(recorded_case& entry, contract const& claim, case_res
                           if (into.judged.failed == 0) return;
                           judge_by_wider_claims(entry, claim, usable, into);
                           tell_other_order(entry, claim, into);
+                          tell_place_in_file(entry, into);
                           read_otherwise(entry, claim, into);
                         });
 }

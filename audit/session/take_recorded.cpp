@@ -140,6 +140,16 @@ void tell_other_order(recorded_case const& recorded, contract const& claim, case
   }
 }
 
+void tell_place_in_file(recorded_case const& recorded, case_result& into) {
+  for (violation& wrong : into.judged.violations) {
+    bool const is_swapped = wrong.output == "o" && recorded.calls[wrong.call].order == axis_order::bnhd;
+    if (!is_swapped) continue;
+    auto at = wrong.index;
+    std::swap(at[1], at[2]);
+    wrong.sentence += fmt::format("; in the file, [b, n, h, d], it is o[{}]", fmt::join(at, ", "));
+  }
+}
+
 std::string not_prepared(recorded_case const& recorded) {
   bool prepared = true, prepares = false;
   for (std::size_t n = 0; n < recorded.input.further.size(); ++n) {

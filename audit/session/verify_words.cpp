@@ -65,9 +65,10 @@ std::vector<omission> words_of_unprepared(std::map<std::string, std::vector<std:
   for (auto const& [why, cases] : by_reason) {
     std::vector<std::string> const shown(cases.begin(),
                                          cases.begin() + std::min<std::ptrdiff_t>(std::ssize(cases), named));
-    omissions.push_back({fmt::format("what earlier calls leave behind, in {} cases ({}{})", cases.size(),
-                                     fmt::join(shown, ", "), cases.size() > named ? ", …" : ""),
-                         why});
+    omissions.push_back(
+        {fmt::format("what earlier calls leave behind, in {} ({}{})", counted(std::ssize(cases), "case", "cases"),
+                     fmt::join(shown, ", "), cases.size() > named ? ", …" : ""),
+         why});
   }
   return omissions;
 }

@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
 
@@ -116,6 +118,15 @@ TEST_CASE("files with their heads inside are solved and certified as the others 
   CHECK(found["verdict"] == "certified");
   record("--only heads,masks", "");
   CHECK(verified()["summary"]["elements"] == found["summary"]["elements"]);
+
+  record("--only heads --layout bnhd", R"(for prefix in cases: t[prefix + ".o"][2] = bytes(len(t[prefix + ".o"][2])))");
+  json const wrong = verified()["findings"];
+  REQUIRE_FALSE(wrong.empty());
+  for (json const& each : wrong) {
+    auto const& at = each["index"];
+    CHECK(has(each["sentence"], fmt::format("; in the file, [b, n, h, d], it is o[{}, {}, {}, {}]", at[0].dump(),
+                                            at[2].dump(), at[1].dump(), at[3].dump())));
+  }
 }
 
 TEST_CASE(
@@ -125,7 +136,7 @@ TEST_CASE(
   CHECK_FALSE(has(verified()["evidence"]["not_asked"].dump(), "leave behind"));
   record("--only stale", R"(drop(cases[0]))");
   CHECK(has(verified()["evidence"]["not_asked"].dump(),
-            "what earlier calls leave behind, in 1 cases (stale/empty-rows-after-full)"));
+            "what earlier calls leave behind, in 1 case (stale/empty-rows-after-full)"));
   // As attest 0.2 named them: the call that prepares another comes after it.
   record("--only stale", "");
   for (std::string const file : {"inputs", "outputs"}) {

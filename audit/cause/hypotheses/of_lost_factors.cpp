@@ -151,18 +151,18 @@ supposition behind_first_columns(supposition how) {
 }  // namespace
 
 void add_hypotheses_of_lost_factors(hypothesis_list& to) {
-  auto const add = adds_problems_to(to, bug_class::lse), add_weights = adds_problems_to(to, any_class);
+  auto const add_sum = adds_problems_to(to, bug_class::lse), add = adds_problems_to(to, any_class);
   for (std::int64_t const block : {1, 4, 8, 16, 32, 64, 128}) {
-    add(fmt::format("sum-not-rescaled-{}", block),
-        fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block),
-        keeps_sum({block, infinite}));
+    add_sum(fmt::format("sum-not-rescaled-{}", block),
+            fmt::format("l is not rescaled when the maximum moves, and O is, in blocks of {} keys", block),
+            keeps_sum({block, infinite}));
     add(fmt::format("output-not-rescaled-{}", block),
         fmt::format("O is not rescaled when the maximum moves, and l is, in blocks of {} keys", block),
         keeps_output({block, infinite}));
-    add(fmt::format("sum-not-rescaled-lazily-{}", block),
-        fmt::format("where the maximum rises by at most ln 256, l is not rescaled, and O is, in blocks of {} keys",
-                    block),
-        keeps_sum({block, lazy}));
+    add_sum(fmt::format("sum-not-rescaled-lazily-{}", block),
+            fmt::format("where the maximum rises by at most ln 256, l is not rescaled, and O is, in blocks of {} keys",
+                        block),
+            keeps_sum({block, lazy}));
     add(fmt::format("output-not-rescaled-lazily-{}", block),
         fmt::format("where the maximum rises by at most ln 256, O is not rescaled, and l is, in blocks of {} keys",
                     block),
@@ -170,8 +170,7 @@ void add_hypotheses_of_lost_factors(hypothesis_list& to) {
     add(fmt::format("columns-behind-d-not-rescaled-{}", block),
         fmt::format("of O the first d columns alone are rescaled when the maximum moves, in blocks of {} keys", block),
         behind_first_columns(keeps_output({block, infinite})));
-    add_weights(
-        fmt::format("weights-beside-new-maximum-{}", block),
+    add(fmt::format("weights-beside-new-maximum-{}", block),
         fmt::format("where the maximum rises by at most ln 256, O and l keep the old one, and the weights are formed "
                     "beside the new one, in blocks of {} keys",
                     block),
