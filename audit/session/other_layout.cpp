@@ -74,6 +74,22 @@ std::vector<tried_reading> in_other_orders(recorded_call const& said, owned_prob
   return all;
 }
 
+/// These readings of a call without a band, under a causal band of each corner.
+std::vector<tried_reading> with_causal_bands(std::vector<tried_reading> const& orders) {
+  std::vector<tried_reading> all;
+  for (tried_reading const& read : orders)
+    for (bool const at_the_end : {false, true}) {
+      if (read.draft.band != problem::band{}) return all;
+      std::string const causal = fmt::format("--causal {}", at_the_end ? "bottom-right" : "top-left");
+      all.push_back(read);
+      all.back().draft.band.right = 0, all.back().draft.align = at_the_end ? 1 : 0;
+      other_reading& says = all.back().says;
+      says.words = fmt::format("under {} {}", causal, says.words);
+      says.remedy += ' ' + causal, says.mistake = says.remedy + " are missing";
+    }
+  return all;
+}
+
 /// Are the heads of a tensor [b, h, n, d] its first `period` heads again and again?
 bool repeats(owned_tensor const& tensor, std::int64_t period) {
   auto const& shape = tensor.layout.shape;
@@ -121,7 +137,9 @@ std::optional<other_reading> right_reading(recorded_case const& recorded, contra
   if (problem.draft().merge || !outputs || !outputs->o || multiplications(problem.size()) > most_products)
     return std::nullopt;
   std::vector<tried_reading> all = in_other_orders(recorded.calls.front(), problem, *outputs->o);
+  std::vector<tried_reading> const causal = with_causal_bands(all);
   if (auto read = without_repeats(problem, *outputs->o)) all.push_back(*std::move(read));
+  all.insert(all.end(), causal.begin(), causal.end());
   for (tried_reading& read : all) {
     other_reading says = read.says;
     if (holds(std::move(read), *outputs, claim)) return says;

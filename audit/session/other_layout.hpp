@@ -19,7 +19,8 @@ struct other_reading {
 };
 
 /// Reads the first call of the case in each other order of axes and of pools that its shapes fit, and with every
-/// repeated head of K and V once. Returns the first reading in which no element of O is wrong.
+/// repeated head of K and V once; without a band also in these orders under a causal one. Returns the first reading in
+/// which no element of O is wrong.
 /// Cost      judging the call again for each; nothing above 2²⁶ products
 std::optional<other_reading> right_reading(recorded_case const& recorded, contract const& claim);
 

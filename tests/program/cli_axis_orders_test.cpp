@@ -42,6 +42,15 @@ TEST_CASE("a file in another order of axes is told the option that reads it", "[
   }
 }
 
+TEST_CASE("an order of axes and a causal band that were forgotten together are named together", "[unit]") {
+  solve(dense(8), " --right 0 --align top-left");
+  make("all_axes(0, 2, 1, 3)");
+  json const found = report("verify file.safetensors --findings ''");
+  CHECK(found["cause"]["hypotheses"][0]["sentence"] == "--layout bnhd --causal top-left are missing");
+  CHECK(has(finding_in(), "under --causal top-left in [b, n, h, d] every element is right: --layout bnhd --causal"));
+  check_certified(" --layout bnhd --causal top-left");
+}
+
 TEST_CASE("an option for the order of axes goes before the metadata, and says so", "[unit]") {
   solve(dense(12));
   make("all_axes(0, 2, 1, 3)\nmeta[\"attest.layout\"] = \"bhnd\"");
