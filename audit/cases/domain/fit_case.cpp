@@ -208,8 +208,10 @@ class fitter {
     made_.further.back().at = {call.at[0], call.at[1], one_row ? before + call.at[2] : 0};
   }
 
-  /// As many parts of the keys, each of a size that the domain takes.
+  /// As many parts of the keys, each of a size that the domain takes. Beside a sink there are none: each part would
+  /// count it.
   void add_parts() {
+    if (made_.problem.draft().sink) return;
     problem::sizes const& s = made_.problem.size();
     std::vector<std::int64_t> cuts{0};
     for (std::int64_t part = 1; part < parts_; ++part)

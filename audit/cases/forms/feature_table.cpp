@@ -143,7 +143,8 @@ constexpr std::array<feature_row, feature_count> table{{
      .present = [](auto&, auto& p, auto&) { return !p.is_dense() && p.has_slots(); },
      .when = stage::on_rows,
      .add = draw_entries,
-     .remove = [](auto& p) { return p.q_lengths.reset(), p.k_lengths.reset(), true; }},
+     // A table needs the lengths of keys.
+     .remove = [](auto& p) { return !p.block_table && (p.q_lengths.reset(), p.k_lengths.reset(), true); }},
     // Rows of packed and paged tensors have another place: no kernel sees them without it.
     {.id = feature::packed,
      .group = of::entries,

@@ -61,6 +61,17 @@ TEST_CASE("without its only feature a problem has none, and its tensors have the
   });
 }
 
+TEST_CASE("a table keeps its lengths of keys", "[unit]") {
+  using enum needed_inputs::input;
+  random_stream random(3, "paged");
+  call_form form{.size = few, .options = {feature::lengths}, .length = 5};
+  form.supplied.add(k_lengths).add(block_table);
+  problem_draft draft = draft_of(form, problem::element_type::f32, random);
+  REQUIRE(draft.block_table);
+  CHECK_FALSE(row_of(feature::lengths).remove(draft));
+  CHECK(problem::make_instance(draft.arguments()));
+}
+
 TEST_CASE("no problem is one without a feature of its sizes", "[unit]") {
   for (feature_row const& row : feature_table().first(static_cast<std::size_t>(feature::causal))) {
     INFO(row.name);

@@ -1,6 +1,7 @@
 // Cases inside the domain of a kernel.
 #include "audit/cases/domain/fit_case.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -147,6 +148,18 @@ TEST_CASE("fitted cases lie in the domain, and most cases fit", "[unit]") {
 
 TEST_CASE("cases lie in further domains that they are fitted to, and most fit", "[slow]") {
   most_cases_fit(std::span(domains).subspan(2));
+}
+
+TEST_CASE("a call with a sink is not split: each part would count the sink", "[unit]") {
+  auto const parts_in = [](char const* domain) {
+    std::ptrdiff_t parts = 0;
+    for (audit_case const& asked : generated_cases({.checks = {"split-and-merge"}}))
+      if (auto const made = fitted(asked, domain_of(domain)); made.made)
+        parts += std::ranges::count(made.made->further, relation::part, &further_call::is);
+    return parts;
+  };
+  CHECK(parts_in("d=64 dv=d needs=bias") > 0);
+  CHECK(parts_in("d=64 dv=d needs=sink") == 0);
 }
 
 TEST_CASE("the edges of a domain lie in it, each with a name of its own", "[unit]") {
