@@ -43,6 +43,7 @@ constexpr cause_row causes[]{
     std::pair{"table_of_first_entry", "page-table-of-first-entry"},
     std::pair{"page_of_16", "page-of-16"},
     std::pair{"pages_up_to_8", "pages-up-to-8"},
+    std::pair{"page_of_32_keys", "page-of-32-keys"},
     std::pair{"page_offset_by_bits", "page-offset-by-bits"},
     std::pair{"window_ignored_in_pages", "left-ignored-in-pages"},
     std::pair{"end_of_slot", "alignment-at-slots"},
@@ -52,6 +53,7 @@ constexpr cause_row causes[]{
     std::pair{"blocks_of_first_head", "block-mask-of-first-head"},
     std::pair{"blocks_of_first_batch", "block-mask-of-first-batch"},
     std::pair{"partial_block_dropped", "partial-block-unread"},
+    std::pair{"partial_block_set", "partial-block-set"},
     std::pair{"block_byte_2", "block-mask-low-bit"},
     std::pair{"dropout_before_sum", "dropout-before-sum"},
     std::pair{"dropout_in_sum", "dropout-in-sum"},
@@ -170,6 +172,15 @@ constexpr cause_row causes[]{
     // --- row_mutants ---
     std::pair{"softmax_over_queries", "softmax-over-queries"},
     std::pair{"sum_of_tile_row", "sum-of-first-row-of-16"},
+    // --- work_mutants ---
+    std::pair{"nan_rows_are_empty", "nan-row-empty"},
+    std::pair{"last_tiles_unanswered", "rows-unanswered"},
+    std::pair{"key_head_of_four", "heads-by-4"},
+    std::pair{"last_columns_not_rescaled", "columns-behind-8-not-rescaled-16"},
+    std::pair{"values_of_last_tile_late", "v-of-last-tile-of-16-late"},
+    std::pair{"mask_without_gaps", "mask-row-stride-ignored"},
+    std::pair{"bias_without_gaps", "bias-row-stride-ignored"},
+    std::pair{"softcap_flat_from_3", "softcap-flat-from-3"},
     // --- visibility_mutants ---
     std::pair{"nan_empty_row", "empty-row-0/0|empty-row-nan"},
     std::pair{"mean_empty_row", "empty-row-mean"},

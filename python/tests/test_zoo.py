@@ -44,6 +44,8 @@ MUTANTS = {
     "real-data/minilm-layer0": "drops_small_weights scores_clamped",
     "scale/zero": "scale_0_is_default",
     "sharp/square-from-gap9.7-d8": "bf16_inside_and_sums",
+    "softcap/cap0.5-spread1": "softcap_flat_from_3",
+    "strides/gap1": "bias_without_gaps mask_without_gaps",
     "strides/gap1-alone": "assumes_compact_rows",
     "subnormals/values": "subnormal_inputs_as_0 subnormal_outputs_as_0",
     "support/bias+softcap": "softcap_after_bias",
@@ -66,7 +68,6 @@ MUTANTS = {
         "bf16_ignores_finite_masks ignores_finite_masks lse_plus_1_beside_finite_masks mean_of_v_beside_finite_masks"),
     "support/grouped+head-mask": "mask_of_the_first_head",
     "support/grouped+mask": "ignored_mask inverted_mask mask_of_the_first_batch mask_of_first_tile",
-    "support/grouped+odd-width": "bf16_scaled_queries scale_in_f16 scale_of_whole_root",
     "support/grouped+softcap": (
         "softcap_before_scale softcap_ignored softcap_in_base_2 softcap_not_multiplied softcap_rational"),
     "support/grouped+symmetric-window": "bf16_outputs_cut right_edge_in_last_tile",
@@ -75,7 +76,8 @@ MUTANTS = {
     "support/grouped+window": (
         "left_edge_in_cut_tiles left_tile_unmasked window_is_symmetric window_from_whole_tile window_with_one_key_more "
         "window_without_first_key"),
-    "support/mask-bhnm": "mask_not_in_last_tile",
+    "support/grouped+odd-width": "bf16_scaled_queries last_columns_not_rescaled scale_in_f16 scale_of_whole_root",
+    "support/mask-bhnm": "last_tiles_unanswered mask_not_in_last_tile",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",
     "support/grouped+bias": "bias_in_base_2 bias_of_kv_head bias_of_next_head bias_scaled bias_transposed",
     "support/grouped+unequal-lengths": "key_tiles_by_queries",
@@ -99,7 +101,7 @@ MUTANTS = {
         "sums_in_bf16 tf32_inside weights_in_f16 "
         "writes_past_out zeros "
         "keys_of_tile_before keys_swapped_in_pairs last_tile_moved_back log2_e_of_three_digits sum_of_last_tile "
-        "values_of_tile_before zeros_fill_last_tile"),
+        "key_head_of_four values_of_last_tile_late values_of_tile_before zeros_fill_last_tile"),
     "support/unequal-lengths+window": "left_edge_top_left",
     "support/unequal-lengths+causal": "diagonal_in_tiles always_top_left",
     "support/unequal-lengths+causal-top-left": "always_bottom_right",
@@ -112,7 +114,7 @@ MUTANTS = {
     "tails/no-head-dimension": "zero_without_depth",
     "tails/no-value-columns": "no_lse_without_columns",
     "visible-nan/inf-in-q": "infinite_score_is_largest_score",
-    "visible-nan/nan-in-q": "nan_check_folded_away nan_query_is_zero nan_score_is_no_score",
+    "visible-nan/nan-in-q": "nan_check_folded_away nan_query_is_zero nan_rows_are_empty nan_score_is_no_score",
     "visible-nan/nan-beside-minus-inf-bias": "infinite_biases_hide",
     "worked-examples/shapes-2-5-7-64-32": "forgets_the_tail",
 }
@@ -121,6 +123,8 @@ CASES = {name: case for case, names in MUTANTS.items() for name in names.split()
 # What is not found through Python, since the C function gets NumPy's copies and not the judge's tensors: why.
 HIDDEN = {
     "assumes_compact_rows": "copies are compact: the strides of the judge's tensors are not handed on",
+    "bias_without_gaps": "likewise",
+    "mask_without_gaps": "likewise",
     "reads_past_keys": "no inaccessible page lies behind an array of NumPy, and what is read there is not used",
     "writes_past_out": "no inaccessible page lies behind an array of NumPy; the allocator may notice, which is then a "
           "crash",

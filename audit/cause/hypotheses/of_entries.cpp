@@ -80,12 +80,14 @@ void map_bytes(owned_tensor& of, std::byte (*f)(std::byte)) {
 std::byte inverted(std::byte x) { return x == std::byte{0} ? std::byte{1} : std::byte{0}; }
 std::byte low_bit(std::byte x) { return x & std::byte{1}; }
 
-/// The last column of the block mask, which reaches beyond the last key, is not set.
+/// The last column of the block mask, which reaches beyond the last key, is not set, or set.
 bool has_partial_block(owned_problem const& p) { return has_blocks(p) && p.size().m % p.draft().block_k != 0; }
-void lose_partial_block(problem_draft& p) {
-  fill(*p.block_mask, [given = *p.block_mask](auto b, auto h, auto i, auto j) {
-    return j + 1 < given.layout.shape[3] ? element(given, b, h, i, j) : 0.0;
-  });
+draft_change sets_partial_block(double to) {
+  return [=](problem_draft& p) {
+    fill(*p.block_mask, [given = *p.block_mask, to](auto b, auto h, auto i, auto j) {
+      return j + 1 < given.layout.shape[3] ? element(given, b, h, i, j) : to;
+    });
+  };
 }
 
 /// Dropped keys are not seen. A row without a kept key is 0/0 where it has no sink: a NaN there is O = 0. The returned
@@ -231,7 +233,9 @@ void add_block_masks(hypothesis_list& to) {
   add("block-mask-low-bit", "of a byte of the block mask only the lowest bit counts", has_blocks,
       [](problem_draft& p) { map_bytes(*p.block_mask, low_bit); });
   add("partial-block-unread", "the last block of keys is lost, where it is partial", has_partial_block,
-      lose_partial_block);
+      sets_partial_block(0));
+  add("partial-block-set", "the last block of keys is taken as set, where it is partial", has_partial_block,
+      sets_partial_block(1));
   for (auto const& [axis, name, whose] :
        {std::tuple{std::size_t{1}, "head", "every head uses the block mask of head 0"},
         std::tuple{std::size_t{0}, "batch", "every entry uses the block mask of entry 0"}})

@@ -142,6 +142,25 @@ supposition loses_scores(bool (*lost)(double)) {
   };
 }
 
+/// A row with a score of NaN or +∞, whose sum is NaN, is answered as a row without keys.
+std::vector<answered_call> empties_nan_rows(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  if (!is_small(p)) return {};
+  score_table const score(p);
+  bool broken = false;
+  return with_sight(call, [&](auto b, auto h, auto i, auto j) {
+    auto const breaks = [&](std::int64_t at) {
+      double const s = score(b, h, i, at);
+      return sees(p, b, h, i, at) && (std::isnan(s) || s == -least_score);
+    };
+    if (j == 0) {
+      broken = false;
+      for (std::int64_t at = 0; at < p.size().m && !broken; ++at) broken = breaks(at);
+    }
+    return !broken && sees(p, b, h, i, j);
+  });
+}
+
 /// A score of +∞ counts as the largest number: beside it all others have weight 0, and the LSE is that number.
 std::vector<answered_call> infinity_is_largest(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
@@ -243,6 +262,9 @@ void add_hypotheses_of_hidden(hypothesis_list& to) {
                "hidden keys have the most negative finite score, and count where no other key is seen", lowest_hides);
   add_nan("nan-score-lost", "a score that is NaN counts as no score",
           loses_scores([](double s) { return std::isnan(s); }));
+  add_nan("nan-row-empty",
+          "a row with a NaN or +inf among its scores, whose sum is NaN, is answered as a row without keys",
+          empties_nan_rows);
   add_nan("infinite-score-largest", "a score of +inf counts as the largest number", infinity_is_largest);
   add_nan("nan-value-0", "a NaN in V counts as 0", nan_is_zero(&problem_draft::v));
   add_nan("nan-query-0", "a NaN in Q counts as 0", nan_is_zero(&problem_draft::q));

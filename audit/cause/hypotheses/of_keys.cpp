@@ -190,6 +190,12 @@ void add_hypotheses_of_keys(hypothesis_list& to) {
   add_heads("first-head", "every query head reads key-value head 0",
             reads_heads([](owned_problem const& p) { return p.size().hk > 1; },
                         [](problem::sizes const&, std::int64_t) { return 0; }));
+  for (std::int64_t const tile : {2, 4, 8, 16})
+    add_heads(
+        fmt::format("heads-by-{}", tile),
+        fmt::format("query heads are taken {} at a time, with K and V of the first of them", tile),
+        reads_heads([=](owned_problem const& p) { return p.size().hk > 1 && p.size().hq / p.size().hk % tile != 0; },
+                    [=](problem::sizes const& s, std::int64_t h) { return h / tile * tile / (s.hq / s.hk); }));
   // --- blocks ---
   for (std::int64_t const block : {1, 2, 4, 8, 16, 32, 64, 128})
     add_empty(fmt::format("empty-block-of-{}-ends-row", block),

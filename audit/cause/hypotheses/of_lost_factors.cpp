@@ -135,18 +135,22 @@ answered_call in_columns(answered_call const& call, std::int64_t first, std::int
   return part;
 }
 
-/// A mistake in the columns of O behind the first d alone.
-supposition behind_first_columns(supposition how) {
-  return [how = std::move(how)](answered_call const& call, answered_call const* before) -> calls {
+/// A mistake in the columns of O from `first` on alone.
+supposition from_column(std::int64_t (*first)(problem::sizes const&, std::int64_t vector), std::int64_t vector,
+                        supposition how) {
+  return [=, how = std::move(how)](answered_call const& call, answered_call const* before) -> calls {
     problem::sizes const& s = call.problem.size();
-    if (s.d == 0 || s.dv <= s.d || !call.outputs.o || call.problem.draft().d_out) return {};
-    answered_call part = in_columns(call, s.d, s.dv);
+    std::int64_t const right = first(s, vector);
+    if (s.d == 0 || s.dv <= right || !call.outputs.o || call.problem.draft().d_out) return {};
+    answered_call part = in_columns(call, right, s.dv);
     part.outputs.lse.reset(), part.outputs.weights.reset();
     calls supposed = how(part, before);
-    if (!supposed.empty()) supposed.push_back(in_columns(call, 0, s.d));
+    if (!supposed.empty()) supposed.push_back(in_columns(call, 0, right));
     return supposed;
   };
 }
+std::int64_t columns_of_q(problem::sizes const& s, std::int64_t) { return s.d; }
+std::int64_t whole_vectors(problem::sizes const& s, std::int64_t vector) { return s.dv / vector * vector; }
 
 }  // namespace
 
@@ -169,7 +173,13 @@ void add_hypotheses_of_lost_factors(hypothesis_list& to) {
         keeps_output({block, lazy}));
     add(fmt::format("columns-behind-d-not-rescaled-{}", block),
         fmt::format("of O the first d columns alone are rescaled when the maximum moves, in blocks of {} keys", block),
-        behind_first_columns(keeps_output({block, infinite})));
+        from_column(columns_of_q, 0, keeps_output({block, infinite})));
+    for (std::int64_t const vector : {4, 8, 16})
+      add(fmt::format("columns-behind-{}-not-rescaled-{}", vector, block),
+          fmt::format("columns of O behind the last multiple of {} are not rescaled when the maximum moves, in blocks "
+                      "of {} keys",
+                      vector, block),
+          from_column(whole_vectors, vector, keeps_output({block, infinite})));
     add(fmt::format("weights-beside-new-maximum-{}", block),
         fmt::format("where the maximum rises by at most ln 256, O and l keep the old one, and the weights are formed "
                     "beside the new one, in blocks of {} keys",

@@ -46,6 +46,16 @@ supposition ignores_row_stride(tensor_of_draft which) {
                 [=](problem_draft& p) { (p.*which).layout.stride[2] = (p.*which).layout.shape[3]; });
 }
 
+/// Rows of a mask or bias are read as if they had no gaps.
+supposition ignores_row_stride(std::optional<owned_tensor> problem_draft::* which) {
+  return solves(
+      [=](owned_problem const& p) {
+        auto const& t = p.draft().*which;
+        return t && has_gaps(*t);
+      },
+      [=](problem_draft& p) { (p.*which)->layout.stride[2] = (p.*which)->layout.shape[3]; });
+}
+
 /// Entries of the batch are as far apart as heads.
 supposition batch_by_heads(tensor_of_draft which) {
   return solves(
@@ -127,6 +137,10 @@ void add_hypotheses_of_memory(hypothesis_list& to) {
   add_place("v-row-stride-ignored", "the stride between rows of V is ignored", ignores_row_stride(v));
   add_place("k-row-stride-ignored", "the stride between rows of K is ignored", ignores_row_stride(k));
   add_place("q-row-stride-ignored", "the stride between rows of Q is ignored", ignores_row_stride(q));
+  add_place("mask-row-stride-ignored", "the stride between rows of the mask is ignored",
+            ignores_row_stride(&problem_draft::mask));
+  add_place("bias-row-stride-ignored", "the stride between rows of the bias is ignored",
+            ignores_row_stride(&problem_draft::bias));
   add_place("v-batch-stride-of-heads", "V's stride between entries is taken to be its stride between heads",
             batch_by_heads(v));
   add_place("k-batch-stride-of-heads", "K's stride between entries is taken to be its stride between heads",

@@ -57,8 +57,9 @@ void take_row(problem_draft& draft, std::int64_t b, std::int64_t j, problem_draf
 }
 
 /// Key j of entry b is read where `where` says. Nothing where that is outside of the pool, or where it is right.
-supposition reads_pages(pool_row (*where)(pages const& in, std::int64_t b, std::int64_t j)) {
-  return [=](answered_call const& call, answered_call const*) -> calls {
+using page_read = std::function<pool_row(pages const& in, std::int64_t b, std::int64_t j)>;
+supposition reads_pages(page_read where) {
+  return [where = std::move(where)](answered_call const& call, answered_call const*) -> calls {
     if (!is_paged(call)) return {};
     problem_draft const& given = call.given->draft();
     pages const in(*call.given);
@@ -260,6 +261,19 @@ void add_hypotheses_of_pages(hypothesis_list& to) {
   add("page-of-16", "a page has 16 keys where it has more", reads_pages([](pages const& in, auto b, auto j) {
         return pool_row{in.of(b, j).page, j % std::min<std::int64_t>(16, in.size())};
       }));
+  for (std::int64_t const tile : {16, 32, 64, 128}) {
+    add(fmt::format("page-of-{}-keys", tile),
+        fmt::format("the block table is read once for {} keys, also where pages are smaller", tile),
+        reads_pages(
+            [=](pages const& in, auto b, auto j) { return pool_row{in.of(b, j / tile * tile).page, j % in.size()}; }));
+    add(fmt::format("page-of-{}-keys-and-on", tile),
+        fmt::format("the block table is read once for {} keys: smaller pages go on in the next of the pool", tile),
+        reads_pages([=](pages const& in, auto b, auto j) {
+          auto const [page, row] = in.of(b, j / tile * tile);
+          std::int64_t const behind = row + j % tile;
+          return pool_row{std::min(page + behind / in.size(), in.count() - 1), behind % in.size()};
+        }));
+  }
   for (std::int64_t const tile : {8, 16, 32, 64, 128, 256})
     add(fmt::format("pages-up-to-{}", tile),
         fmt::format("lengths of paged keys are rounded up to a multiple of {}, at most to the end of the page", tile),

@@ -182,6 +182,10 @@ void add_hypotheses_of_scores(hypothesis_list& to) {
                 double const x = s / cap, square = x * x;
                 return cap * std::clamp(x * (27 + square) / (27 + 9 * square), -1.0, 1.0);
               }));
+  add_softcap("softcap-flat-from-3", "the softcap takes ±1 for tanh(x) beyond ±3",
+              caps_scores([](double s, double cap) {
+                return std::abs(s) > 3 * cap ? std::copysign(cap, s) : cap * std::tanh(s / cap);
+              }));
   add_softcap("softcap-x-over-1-plus-x", "the softcap takes x/(1 + |x|) for tanh(x)",
               caps_scores([](double s, double cap) { return s / (1 + std::abs(s / cap)); }));
   add_softcap("softcap-clamps", "the softcap c cuts scores at ±c",

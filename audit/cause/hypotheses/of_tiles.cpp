@@ -117,7 +117,7 @@ supposition counts_sink_in_tiles(std::int64_t tile) {
                 });
 }
 
-/// Row j of a tensor of the keys is read at row from(j, m).
+/// Row j of a tensor of the keys is read at row from(j, m); below 0: it is 0.
 using row_read = std::function<std::int64_t(std::int64_t j, std::int64_t m)>;
 supposition reads_rows(owned_tensor problem_draft::* which, std::int64_t least, row_read from) {
   return [=](answered_call const& call, answered_call const*) -> calls {
@@ -127,8 +127,10 @@ supposition reads_rows(owned_tensor problem_draft::* which, std::int64_t least, 
     std::int64_t const rows = shape[2];
     if (rows <= least || shape[0] * shape[1] * rows * shape[3] > (std::int64_t{1} << 24)) return {};
     draft.*which = owned_tensor::compact(old.type, {shape[0], shape[1], rows, shape[3]});
-    fill(draft.*which,
-         [&](auto b, auto h, auto j, auto t) { return load(old, offset_of(old, b, h, from(j, rows), t)); });
+    fill(draft.*which, [&](auto b, auto h, auto j, auto t) {
+      std::int64_t const row = from(j, rows);
+      return row < 0 ? 0 : load(old, offset_of(old, b, h, row, t));
+    });
     return with_problem(call, std::move(draft));
   };
 }
@@ -206,6 +208,12 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
       add(fmt::format("{}-of-tile-before-{}", token, tile),
           fmt::format("a tile of {} keys is read with the {} of the tile before", tile, name),
           reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j < tile ? j : j - tile; }));
+      add(fmt::format("{}-of-last-tile-of-{}-late", token, tile),
+          fmt::format("{} of the last tile of {} keys is that of two tiles before, or 0", name, tile),
+          reads_rows(which, tile, [=](std::int64_t j, std::int64_t m) {
+            if (j / tile < (m - 1) / tile) return j;
+            return std::max<std::int64_t>(j - 2 * tile, -1);
+          }));
       // Rows behind the last whole tile.
       auto const in_tail = [tile](std::int64_t j, std::int64_t m) { return j >= m / tile * tile; };
       add(fmt::format("{}-of-tail-of-{}-moved-back", token, tile),

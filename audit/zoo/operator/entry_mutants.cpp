@@ -156,6 +156,15 @@ ATTEST_OPERATOR(page_of_16, bug_class::pages, "flash-attention PR#2711", "pages 
   }
 };
 
+ATTEST_OPERATOR(page_of_32_keys, bug_class::pages, "no public report",
+                "the table is read once for 32 keys, also where a page is smaller") {
+  static F const* row(operator_place<F> const& at, problem::view<F const> const& of, std::int64_t j) {
+    if (!at.paged()) return honest_operator<F>::row(at, of, j);
+    std::int64_t const page = at.pages().page, first = j / 32 * 32 / page * page;
+    return of.row(at.b, at.h / at.group(), first) + j % page * of.stride[2];
+  }
+};
+
 ATTEST_OPERATOR(pages_up_to_8, bug_class::pages, "no public report",
                 "the keys of a paged entry are read up to a multiple of 8, at most to the end of the page") {
   static std::int64_t keys(operator_place<F> const& at) {

@@ -128,6 +128,15 @@ ATTEST_OPERATOR(partial_block_dropped, bug_class::mask_polarity, "flash-attentio
   }
 };
 
+ATTEST_OPERATOR(partial_block_set, bug_class::mask_polarity, "no public report",
+                "the last block of keys is taken as set where it is partial") {
+  static bool is_set(operator_place<F> const& at, std::int64_t j) {
+    std::int64_t const block = at.p.parameters().block_k;
+    bool const partial = at.p.block_mask().present && at.size().m % block != 0 && j / block == at.size().m / block;
+    return partial || honest_operator<F>::is_set(at, j);
+  }
+};
+
 ATTEST_OPERATOR(block_byte_2, bug_class::mask_polarity, "pytorch#165838",
                 "only the lowest bit of a byte of the block mask counts") {
   static bool is_set(operator_place<F> const& at, std::int64_t j) {

@@ -55,4 +55,15 @@ TEST_CASE("one of the calls has scores that spread, so that some maxima rise by 
   CHECK(calls[0].draft().k.bytes == calls[1].draft().k.bytes);
 }
 
+TEST_CASE("one of the calls has more keys than twice as many, one more heads in groups as large", "[unit]") {
+  audit::random_stream random(1, "wider");
+  auto const asked = audit::owned_problem::of_valid(
+      audit::draft_of(audit::call_form{{1, 4, 2, 5, 24, 8, 8}}, problem::element_type::f32, random));
+  auto const sizes_where = [&](auto const& fit) {
+    return std::ranges::count_if(audit::calls_like(asked, {}), [&](auto const& call) { return fit(call.size()); });
+  };
+  CHECK(sizes_where([](problem::sizes const& s) { return s.m > 48; }) == 1);
+  CHECK(sizes_where([](problem::sizes const& s) { return s.hk == 5 && s.hq == 10 && s.m == 24; }) == 1);
+}
+
 }  // namespace attest::tests::calls_like_test
