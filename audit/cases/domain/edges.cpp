@@ -127,12 +127,14 @@ std::vector<edge_form> forms_of(call_domain const& domain) {
   constexpr value_form values[]{value_form::pointed, value_form::digits, value_form::far_block, value_form::gaussian};
   std::size_t turn = 0;
   std::int64_t const batch = domain.batch.near(2), kv_heads = domain.kv_heads.near(2);
-  std::vector<std::int64_t> const groups{domain.group.near(1), domain.group.near(4)};
+  // As many as no number of bands or values divides, so that each group meets each of them.
+  std::vector<std::int64_t> groups;
+  for (std::int64_t const group : {1, 4, 3, 8, 7}) groups.push_back(domain.group.near(group));
   auto const lengths = edge_lengths(domain);
   for (auto const& [d, dv] : edge_widths(domain)) {
     for (auto const& [n, m] : lengths)
       for (auto const band : edge_bands(domain, n == m)) {
-        std::int64_t const group = groups[turn % 2];
+        std::int64_t const group = groups[turn % groups.size()];
         call_form form{.size = {batch, kv_heads * group, kv_heads, n, m, d, dv}};
         form.values = values[turn++ % std::size(values)];
         // A far block needs keys that every query sees.
@@ -143,23 +145,26 @@ std::vector<edge_form> forms_of(call_domain const& domain) {
     for (auto const& [n, m] : lengths_of_features(lengths, domain))
       for (feature_row const& row : feature_table()) {
         if (!is_asked_by_itself(row.id, domain)) continue;
-        call_form form{.size = {batch, kv_heads * groups[0], kv_heads, n, m, d, dv}, .length = m / 2};
+        std::int64_t const group = groups[turn % groups.size()];
+        call_form form{.size = {batch, kv_heads * group, kv_heads, n, m, d, dv}, .length = m / 2};
         form.values = turn++ % 2 == 0 ? value_form::pointed : value_form::digits;
         form.options.add(row.id);
         forms.push_back({named(form, row.name), form});
       }
   }
-  for (edge_form& edge : forms) {
-    problem::sizes& s = edge.form.size;
-    // Long lengths have as few heads as the domain takes.
-    if (s.n * s.m > 1 << 16) s.b = 1, s.hq = s.hq / s.hk, s.hk = 1;
-    keep_to(domain, edge.form);
-  }
   // A plain loop takes a second for so many multiplications, and a call may take two.
   constexpr std::int64_t most_products = std::int64_t{1} << 26;
-  std::erase_if(forms, [&](edge_form const& edge) {
-    return !takes(domain, edge.form) || cost_of(edge.form, problem::element_type::f32).products > most_products;
-  });
+  auto const costs_too_much = [](call_form const& form) {
+    return cost_of(form, problem::element_type::f32).products > most_products;
+  };
+  for (edge_form& edge : forms) {
+    problem::sizes& s = edge.form.size;
+    // Long lengths have as few heads as the domain takes, and then small groups.
+    if (s.n * s.m > 1 << 16 || costs_too_much(edge.form)) s.b = 1, s.hq = s.hq / s.hk, s.hk = 1;
+    if (costs_too_much(edge.form)) s.hq = s.hk * groups.front();
+    keep_to(domain, edge.form);
+  }
+  std::erase_if(forms, [&](edge_form const& edge) { return !takes(domain, edge.form) || costs_too_much(edge.form); });
   // Two wishes may be one call.
   sort_by(forms, &edge_form::name);
   forms.erase(std::ranges::unique(forms, {}, &edge_form::name).begin(), forms.end());

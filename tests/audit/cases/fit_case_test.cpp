@@ -162,6 +162,15 @@ TEST_CASE("a call with a sink is not split: each part would count the sink", "[u
   CHECK(parts_in("d=64 dv=d needs=sink") == 0);
 }
 
+TEST_CASE("the edges of a domain have small groups of query heads, odd ones too, with a band and without", "[unit]") {
+  for (bool const banded : {false, true}) {
+    std::set<std::int64_t> groups;
+    for (edge_form const& edge : edge_forms(domain_of("d=64 dv=d")))
+      if (edge.form.options.empty() != banded) groups.insert(edge.form.size.hq / edge.form.size.hk);
+    CHECK(groups == std::set<std::int64_t>{1, 3, 4, 7, 8});
+  }
+}
+
 TEST_CASE("the edges of a domain lie in it, each with a name of its own", "[unit]") {
   std::vector<named_domain> all(std::begin(domains), std::end(domains));
   all.push_back({"everything", "", 0});
