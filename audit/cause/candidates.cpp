@@ -6,6 +6,11 @@
 #include "audit/support/sort_by.hpp"
 
 namespace attest::audit {
+namespace {
+
+bool fits_answers(candidate const& of) { return of.hypothesis && of.hypothesis->fits_answers; }
+
+}  // namespace
 
 std::int64_t count_of(std::vector<char> const& of) { return std::ranges::count(of, 1); }
 
@@ -33,17 +38,25 @@ candidate* one_that_nothing_contradicts(std::vector<candidate>& all, std::int64_
   return best;
 }
 
+bool mixes_fits(std::vector<candidate*> const& chosen) {
+  return chosen.size() > 1 && std::ranges::any_of(chosen, [](candidate const* each) { return fits_answers(*each); });
+}
+
 std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t tried) {
   constexpr std::size_t most_mistakes = 3;
+  for (candidate& each : all)
+    if (tried > 0 && count_of(each.explains) == tried) return {&each};
   std::vector<candidate*> chosen;
   std::vector<char> covered(static_cast<std::size_t>(tried));
   while (chosen.size() < most_mistakes) {
     candidate* best = nullptr;
     std::int64_t most = count_of(covered);
-    for (candidate& each : all) {
-      auto const count = count_of(united(covered, each.explains));
-      if (count > most) best = &each, most = count;
-    }
+    for (bool const fits : {false, true})
+      for (candidate& each : all) {
+        if (fits_answers(each) != fits || (fits && best)) continue;
+        auto const count = count_of(united(covered, each.explains));
+        if (count > most) best = &each, most = count;
+      }
     if (!best) break;
     chosen.push_back(best), covered = united(std::move(covered), best->explains);
   }

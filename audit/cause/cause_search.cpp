@@ -59,7 +59,7 @@ class search {
       add_seen_precision(), chosen = smallest_set(candidates_, cause_of());
     if (explained_by(chosen, cause_of()) < cause_of() || chosen.size() > 1)
       if (candidate* const one = one_that_nothing_contradicts(candidates_, cause_of())) chosen = {one};
-    bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty();
+    bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty() && !mixes_fits(chosen);
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
     if (whole && chosen.size() == 1 && tried_.size() > 1) {
       chosen = told_apart(ties_of(chosen.front()));

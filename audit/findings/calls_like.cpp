@@ -1,5 +1,6 @@
 #include "audit/findings/calls_like.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -69,14 +70,16 @@ std::vector<owned_problem> calls_like(owned_problem const& problem, call_domain 
   attention.handed_o.reset(), attention.handed_lse.reset();
   auto const form = form_of(attention);
   problem::sizes const& s = problem.size();
-  // Further queries and keys, fewer of them, further heads.
-  std::int64_t const more_heads = s.hk > 1 ? s.hk + 3 : s.hk;
-  for (auto const& [n, m, hk] : {std::array{s.n + 13, 2 * s.m + 5, s.hk}, std::array{s.n / 2 + 1, s.m / 2 + 1, s.hk},
-                                 std::array{s.n, s.m, more_heads}}) {
-    if (!form || (n == s.n && hk == s.hk)) break;
+  // Further queries and keys; fewer of them; further heads and columns.
+  std::int64_t const more_heads = s.hk > 1 ? s.hk + 3 : s.hk, more_columns = s.d + 72;
+  for (auto const& [n, m, hk, d] :
+       {std::array{s.n + 13, s.m + std::min<std::int64_t>(s.m, 64) + 5, s.hk, s.d},
+        std::array{s.n / 2 + 1, s.m / 2 + 1, s.hk, s.d}, std::array{s.n, s.m, more_heads, more_columns}}) {
+    if (!form) break;
     call_form other = *form;
-    other.size.n = n, other.size.m = m;
+    other.size.n = n, other.size.m = m, other.size.d = d;
     other.size.hk = hk, other.size.hq = s.hk > 0 ? s.hq / s.hk * hk : s.hq;
+    if (s.dv == s.d) other.size.dv = d;
     keep_to(domain, other);
     audit_case made{
         .check = {}, .name = {}, .problem = owned_problem::of_valid(draft_of(other, problem.type(), random))};

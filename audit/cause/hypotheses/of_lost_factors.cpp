@@ -174,7 +174,7 @@ void add_hypotheses_of_lost_factors(hypothesis_list& to) {
     add(fmt::format("columns-behind-d-not-rescaled-{}", block),
         fmt::format("of O the first d columns alone are rescaled when the maximum moves, in blocks of {} keys", block),
         from_column(columns_of_q, 0, keeps_output({block, infinite})));
-    for (std::int64_t const vector : {4, 8, 16})
+    for (std::int64_t const vector : {4, 8})
       add(fmt::format("columns-behind-{}-not-rescaled-{}", vector, block),
           fmt::format("columns of O behind the last multiple of {} are not rescaled when the maximum moves, in blocks "
                       "of {} keys",

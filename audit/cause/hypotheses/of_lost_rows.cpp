@@ -1,4 +1,4 @@
-// Hypotheses about gradients: rows without a visible key, and queries that are lost.
+// Hypotheses about gradients, rows without a visible key and queries that are lost; queries that are not answered.
 #include <cmath>
 
 #include "audit/cause/hypotheses/passes.hpp"
@@ -104,6 +104,32 @@ supposition queries_lost() {
   });
 }
 
+/// Rows of O that are 0 belong to queries that are not answered: they see nothing, and their LSE is 0 or −∞.
+std::vector<answered_call> leaves_rows(answered_call const& call, answered_call const*) {
+  owned_problem const& p = call.problem;
+  problem::sizes const& s = p.size();
+  if (!is_small(p) || !call.outputs.o || s.dv == 0) return {};
+  answered_call supposed = call;
+  auto const is_left = [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    std::int64_t const row = (b * s.hq + h) * s.n + i;
+    for (std::int64_t c = 0; c < s.dv; ++c)
+      if (load(*call.outputs.o, static_cast<std::size_t>(row * s.dv + c)) != 0) return false;
+    auto& lse = supposed.outputs.lse;
+    if (auto const at = static_cast<std::size_t>(row); lse && load(*lse, at) == 0) store(*lse, at, -HUGE_VAL);
+    return true;
+  };
+  bool left = false;
+  problem_draft draft = p.draft();
+  draft.align = 0;
+  bool any = false;
+  show(draft, s, [&](auto b, auto h, auto i, auto j) {
+    if (j == 0) left = is_left(b, h, i);
+    any |= left && sees(p, b, h, i, j);
+    return !left && sees(p, b, h, i, j);
+  });
+  return any ? with_problem(supposed, std::move(draft)) : std::vector<answered_call>();
+}
+
 }  // namespace
 
 void add_hypotheses_of_lost_rows(hypothesis_list& to) {
@@ -115,6 +141,8 @@ void add_hypotheses_of_lost_rows(hypothesis_list& to) {
   add("empty-rows-nan-in-dq", "dQ is NaN at queries that see no key", empty_rows_nan({dq}));
   add("queries-lost", "some queries are lost: their dQ is 0, and dK and dV are the sums over the others",
       queries_lost());
+  to.back().fits_answers = true;
+  adds_problems_to(to)("rows-unanswered", "some queries are not answered: their O is 0", leaves_rows);
   to.back().fits_answers = true;
 }
 

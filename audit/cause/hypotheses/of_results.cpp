@@ -81,32 +81,6 @@ calls answers_zero(answered_call const& call, answered_call const*) {
   return with_problem(others, std::move(draft));
 }
 
-/// Rows of O that are 0 belong to queries that are not answered: they see nothing, and their LSE is 0 or −∞.
-calls leaves_rows(answered_call const& call, answered_call const*) {
-  owned_problem const& p = call.problem;
-  problem::sizes const& s = p.size();
-  if (!is_small(p) || !call.outputs.o || s.dv == 0) return {};
-  answered_call supposed = call;
-  auto const is_left = [&](std::int64_t b, std::int64_t h, std::int64_t i) {
-    std::int64_t const row = (b * s.hq + h) * s.n + i;
-    for (std::int64_t c = 0; c < s.dv; ++c)
-      if (load(*call.outputs.o, static_cast<std::size_t>(row * s.dv + c)) != 0) return false;
-    auto& lse = supposed.outputs.lse;
-    if (auto const at = static_cast<std::size_t>(row); lse && load(*lse, at) == 0) store(*lse, at, -HUGE_VAL);
-    return true;
-  };
-  bool left = false;
-  problem_draft draft = p.draft();
-  draft.align = 0;
-  bool any = false;
-  show(draft, s, [&](auto b, auto h, auto i, auto j) {
-    if (j == 0) left = is_left(b, h, i);
-    any |= left && sees(p, b, h, i, j);
-    return !left && sees(p, b, h, i, j);
-  });
-  return any ? with_problem(supposed, std::move(draft)) : calls();
-}
-
 /// O and the weights are not divided by their sum l = Σ e^(s − m): the returned ones are divided by it here.
 calls is_not_divided(answered_call const& call, answered_call const*) {
   owned_problem const& p = call.problem;
@@ -234,8 +208,6 @@ void add_hypotheses_of_results(hypothesis_list& to) {
              maps_lse_beside_maximum(maximum_from_base_2));
   add_to_lse("lse-maximum-unscaled", "the LSE has the maximum of q·k without the scale", has_unscaled_maximum);
   add("answer-0", "the answer is 0", answers_zero);
-  add("rows-unanswered", "some queries are not answered: their O is 0", leaves_rows);
-  to.back().fits_answers = true;
   add_mean("weights-equal", "every visible key weighs the same", weighs_equally, "the mean of the visible rows of V");
   add_mean("all-weights-equal", "every key weighs the same, hidden ones too", weighs_all_equally,
            "the mean of all rows of V");

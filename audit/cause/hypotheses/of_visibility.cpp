@@ -111,6 +111,14 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
         fmt::format("a window begins with the first whole block of {} keys behind the left edge of its first query",
                     block),
         begins_with_whole_block(block, block));
+  for (std::int64_t const queries : {16, 32, 64, 128})
+    for (std::int64_t const block : {16, 32, 64, 128})
+      if (queries != block)
+        add(fmt::format("window-from-whole-block-of-{}-by-{}", block, queries),
+            fmt::format("a window begins with the first whole block of {} keys behind the left edge of the first of "
+                        "{} queries",
+                        block, queries),
+            begins_with_whole_block(block, queries));
   for (std::int64_t const block : {8, 16, 32, 64, 128})
     add_edge(
         fmt::format("window-of-query-from-whole-block-of-{}", block),

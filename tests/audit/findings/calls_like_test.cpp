@@ -55,7 +55,7 @@ TEST_CASE("one of the calls has scores that spread, so that some maxima rise by 
   CHECK(calls[0].draft().k.bytes == calls[1].draft().k.bytes);
 }
 
-TEST_CASE("one of the calls has more keys than twice as many, one more heads in groups as large", "[unit]") {
+TEST_CASE("one of the calls has more keys than twice as many, one more heads in groups as large and wider", "[unit]") {
   audit::random_stream random(1, "wider");
   auto const asked = audit::owned_problem::of_valid(
       audit::draft_of(audit::call_form{{1, 4, 2, 5, 24, 8, 8}}, problem::element_type::f32, random));
@@ -63,7 +63,7 @@ TEST_CASE("one of the calls has more keys than twice as many, one more heads in 
     return std::ranges::count_if(audit::calls_like(asked, {}), [&](auto const& call) { return fit(call.size()); });
   };
   CHECK(sizes_where([](problem::sizes const& s) { return s.m > 48; }) == 1);
-  CHECK(sizes_where([](problem::sizes const& s) { return s.hk == 5 && s.hq == 10 && s.m == 24; }) == 1);
+  CHECK(sizes_where([](problem::sizes const& s) { return s.hk == 5 && s.hq == 10 && s.m == 24 && s.d == 80; }) == 1);
 }
 
 }  // namespace attest::tests::calls_like_test
