@@ -32,11 +32,11 @@ bool is_uncontradicted(candidate const& one, std::int64_t tried);
 /// The first such candidate that explains the most. Null if there is none.
 candidate* one_that_nothing_contradicts(std::vector<candidate>& all, std::int64_t tried);
 
-/// Are there several, one of which has a number that the answers choose? Such a one may explain what another mistake
+/// Are there several, and does an answer choose a number in one of them? That one may explain what another mistake
 /// does: together they are no whole explanation.
 bool mixes_fits(std::vector<candidate*> const& chosen);
 
-/// Up to three that explain the most together, found greedily; one or two instead if they explain as much. The ones
+/// Up to three that explain the most together, found greedily; one or two instead if they explain as much. Mistakes
 /// with a number that the answers choose come last.
 std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t tried);
 

@@ -74,8 +74,8 @@ MUTANTS = {
     "support/grouped+value-width": "scale_of_value_columns",
     "support/grouped+hiding-bias": "weights_from_e_minus_20",
     "support/grouped+window": (
-        "left_edge_in_cut_tiles left_tile_unmasked window_is_symmetric window_from_whole_tile window_from_wider_tile window_with_one_key_more "
-        "window_without_first_key"),
+        "left_edge_in_cut_tiles left_tile_unmasked window_is_symmetric window_from_whole_tile window_with_one_key_more "
+        "window_from_wider_tile window_without_first_key"),
     "support/grouped+odd-width": "bf16_scaled_queries last_columns_not_rescaled scale_in_f16 scale_of_whole_root",
     "support/mask-bhnm": "last_tiles_unanswered mask_not_in_last_tile",
     "support/odd-width+finite-mask": "exp_cut_off_at_minus_80",

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "audit/cases/case.hpp"
-#include "audit/cases/random.hpp"
 #include "audit/cause/hypotheses/changes.hpp"
 #include "audit/contract/contract.hpp"
 #include "audit/report/cause_words.hpp"
@@ -132,25 +131,6 @@ TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or part
     REQUIRE(!named.empty());
     CHECK(named.front().name == zoo::expected_cause(specimen));
   }
-}
-
-TEST_CASE("a mistake whose number the answers choose explains no failing input beside another mistake", "[unit]") {
-  auto const problems = {of_last_value(9), of_last_value(11), of_last_value(12)};
-  known_answers known = answers_to(problems);
-  REQUIRE(names_of(cause_of(known)) == std::set<std::string>{"last-value-unread"});
-  audit::random_stream random(1, "lost");
-  for (std::size_t const lost : {1, 3}) {
-    auto const problem = audit::owned_problem::of_valid(
-        audit::draft_of(audit::call_form{{1, 1, 1, 5, 16, 1, 1}}, problem::element_type::f32, random));
-    audit::owned_outputs answer = builtin_answer(problem.draft());
-    audit::store(*answer.o, lost, 0), audit::store(*answer.lse, lost, 0), answer.weights.reset();
-    known.answers.emplace_back().add(problem, answer, *audit::find_contract("f32"), {});
-    known.failing.push_back({"tails", "lost", std::ssize(known.answers), {}});
-  }
-  audit::named_cause const found = cause_of(known);
-  CAPTURE(audit::sentence_of(found));
-  CHECK(found.mistakes.empty());
-  CHECK(found.partly.size() == 2);
 }
 
 TEST_CASE("a mistake that adds hardly a failing input to those of another is not said beside it", "[unit]") {

@@ -1,6 +1,7 @@
 // Planted mistakes are named, and honest kernels are not accused of them.
 #include "audit/cases/random.hpp"
 #include "tests/audit/cause/known_answers.hpp"
+#include "tests/support/builtin_kernel.hpp"
 
 namespace attest::tests::planted_causes_test {
 
@@ -136,6 +137,23 @@ TEST_CASE("a finite number that is added to the scores of hidden keys is named",
   REQUIRE(found.mistakes.size() == 1);
   CHECK(found.mistakes.front().name == "hidden-score-plus-65504");
   CHECK(found.unexplained.empty());
+}
+
+TEST_CASE("a mistake whose number the answers choose explains no failing input beside another mistake", "[unit]") {
+  known_answers known = answers_of("ignored_mask", {"masks"});
+  audit::random_stream random(1, "lost");
+  for (std::size_t const lost : {1, 3}) {
+    auto const problem = audit::owned_problem::of_valid(
+        audit::draft_of(audit::call_form{{1, 1, 1, 5, 16, 1, 1}}, problem::element_type::f32, random));
+    audit::owned_outputs answer = builtin_answer(problem.draft());
+    audit::store(*answer.o, lost, 0), audit::store(*answer.lse, lost, 0), answer.weights.reset();
+    known.answers.emplace_back().add(problem, answer, *audit::find_contract("f32"), {});
+    known.failing.push_back({"tails", "lost", std::ssize(known.answers), {}});
+  }
+  audit::named_cause const found = cause_of(known);
+  CHECK(found.mistakes.empty());
+  REQUIRE(!found.partly.empty());
+  CHECK(found.partly.front().name == "mask-ignored");
 }
 
 }  // namespace attest::tests::planted_causes_test
