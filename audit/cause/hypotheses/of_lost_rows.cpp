@@ -142,7 +142,7 @@ void add_hypotheses_of_lost_rows(hypothesis_list& to) {
   add("queries-lost", "some queries are lost: their dQ is 0, and dK and dV are the sums over the others",
       queries_lost());
   to.back().fits_answers = true;
-  adds_problems_to(to)("rows-unanswered", "some queries are not answered: their O is 0", leaves_rows);
+  adds_problems_to(to, any_class)("rows-unanswered", "some queries are not answered: their O is 0", leaves_rows);
   to.back().fits_answers = true;
 }
 
