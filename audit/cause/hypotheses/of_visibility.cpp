@@ -114,7 +114,8 @@ void add_hypotheses_of_visibility(hypothesis_list& to) {
   for (std::int64_t const queries : {16, 32, 64, 128})
     for (std::int64_t const block : {16, 32, 64, 128})
       if (queries != block)
-        add(fmt::format("window-from-whole-block-of-{}-by-{}", block, queries),
+        add_edge(
+            fmt::format("window-from-whole-block-of-{}-by-{}", block, queries),
             fmt::format("a window begins with the first whole block of {} keys behind the left edge of the first of "
                         "{} queries",
                         block, queries),
