@@ -1,6 +1,7 @@
 #include "audit/session/other_layout.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -129,6 +130,24 @@ std::optional<tried_reading> without_repeats(owned_problem const& problem, owned
   return std::nullopt;
 }
 
+/// The readings in which the tensors change places, as callers of the two functions of the Python package mix them up.
+std::vector<tried_reading> in_other_places(owned_problem const& problem, owned_tensor const& o) {
+  problem_draft const& draft = problem.draft();
+  auto const is_like_o = [&](owned_tensor const& other) {
+    return other.type == o.type && other.layout.rank == o.layout.rank && other.layout.shape == o.layout.shape;
+  };
+  if (draft.block_table || !is_like_o(draft.q) || !is_like_o(draft.k) || !is_like_o(draft.v)) return {};
+  tried_reading o_first{draft, draft.q, {}}, o_last{draft, draft.v, {}};
+  o_first.draft.q = draft.k, o_first.draft.k = draft.v, o_first.draft.v = o;
+  o_last.draft.q = o, o_last.draft.k = draft.q, o_last.draft.v = draft.k;
+  o_first.says = {"with o given first, as attest.assert_attention takes it, every element is right",
+                  "attest.verify takes q, k, v, o", "o is given first, and attest.verify takes q, k, v, o"};
+  o_last.says = {"with o given last, as attest.verify takes it, every element is right",
+                 "attest.assert_attention takes o, q, k, v",
+                 "o is given last, and attest.assert_attention takes o, q, k, v"};
+  return {std::move(o_first), std::move(o_last)};
+}
+
 }  // namespace
 
 std::optional<other_reading> right_reading(recorded_case const& recorded, contract const& claim) {
@@ -139,6 +158,7 @@ std::optional<other_reading> right_reading(recorded_case const& recorded, contra
   std::vector<tried_reading> all = in_other_orders(recorded.calls.front(), problem, *outputs->o);
   std::vector<tried_reading> const causal = with_causal_bands(all);
   if (auto read = without_repeats(problem, *outputs->o)) all.push_back(*std::move(read));
+  std::ranges::move(in_other_places(problem, *outputs->o), std::back_inserter(all));
   all.insert(all.end(), causal.begin(), causal.end());
   for (tried_reading& read : all) {
     other_reading says = read.says;

@@ -1,4 +1,5 @@
-// A recorded file whose axes are in another order than was said: its outputs are right when all of it is read so.
+// A recorded file whose axes or tensors are in another order than was said: its outputs are right if all of it is read
+// so.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,10 @@ struct other_reading {
   std::string mistake;  ///< "--layout bnhd is missing"
 };
 
-/// Reads the first call of the case in each other order of axes and of pools that its shapes fit, and with every
-/// repeated head of K and V once; without a band also in these orders under a causal one. Returns the first reading in
-/// which no element of O is wrong.
+/// Reads the first call of the case in each other order of axes and of pools that its shapes fit, then with every
+/// repeated head of K and V once. Then it takes q, k, v and o to be in the order of attest's other Python function, and
+/// last the call, without a band, in the other orders of axes under a causal one. Returns the first reading in which no
+/// element of O is wrong.
 /// Cost      judging the call again for each; nothing above 2²⁶ products
 std::optional<other_reading> right_reading(recorded_case const& recorded, contract const& claim);
 

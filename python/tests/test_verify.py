@@ -204,6 +204,22 @@ def test_tensors_that_hold_no_array_are_said_with_their_name() -> None:
             attest.verify(q, other, q, q)
 
 
+def test_tensors_in_the_order_of_the_other_function_are_recognised() -> None:
+    q, k, v = np.random.default_rng(5).normal(size=(3, 2, 2, 5, 8)).astype(np.float32)
+    o = kernels.right(q, k, v, right=0)
+    says = "with o given first, as attest.assert_attention takes it, every element is right: attest.verify takes q, k"
+    for layout in ("bhnd", "bnhd"):
+        report = attest.verify(*(one if layout == "bhnd" else one.swapaxes(1, 2) for one in (o, q, k, v)),
+                               causal=True, layout=layout)
+        assert report.verdict == "refuted" and says in report.findings[0]["sentence"], report
+        assert "o is given first, and attest.verify takes q, k, v, o" in report.json["cause"]["sentence"]
+    with pytest.raises(AssertionError, match="with o given last, as attest.verify takes it, every element is right: "
+                                             "attest.assert_attention takes o, q, k, v"):
+        attest.assert_attention(q, k, v, o, causal=True)
+    assert "every element" not in attest.verify(o, q, k, v).findings[0]["sentence"]  # a fault in any order
+    assert "every element" not in attest.verify(q, k, v, v).findings[0]["sentence"]
+
+
 def test_another_shape_of_o_is_a_finding() -> None:
     q, k, v = inputs(n=3)
     report = attest.verify(q, k, v, kernels.right(q, k, v).swapaxes(1, 2))
