@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import decimal
+import math
 import os
 import re
 import tempfile
@@ -128,14 +129,29 @@ def assert_attention(o: Any, q: Any, k: Any, v: Any, *, lse: Any = None, weights
 
 
 def failure(report: Report, most: int = 5) -> str:
-    """What is wrong, element by element: the text of an AssertionError."""
-    lines = [report.sentence]
+    """What is wrong, its extent, its cause, and element by element: the text of an AssertionError."""
+    lines = [report.sentence, *_extent(report)]
+    if cause := report.json["cause"]:
+        lines.append("  cause: " + "; ".join(filter(None, (cause["sentence"], cause["condition"]))))
     for finding in report.findings[:most]:
         place = "" if finding["case"] == "(no prefix)" else f"{finding['case']}: "
         lines.append(f"  {place}{finding['sentence']}")
     if len(report.findings) > most:
         lines.append(f"  and {len(report.findings) - most} more findings (report.findings)")
+    if calls := [finding["shrunk"] for finding in report.findings if finding["shrunk"]]:
+        smallest = min(calls, key=lambda sizes: math.prod(sizes.values()))
+        lines.append("  smallest call: " + " ".join(f"{axis}={size}" for axis, size in smallest.items()))
     return "\n".join(lines)
+
+
+def _extent(report: Report) -> list[str]:
+    """The share of wrong elements and the largest difference, if elements are wrong."""
+    judged, summary = report.json["evidence"]["judged"], report.json["summary"]
+    if not 0 < judged["faults"] <= judged["elements"]:
+        return []
+    largest, ulp = (float.fromhex(summary[name]) for name in ("max_error", "max_ulp"))
+    share = 100 * judged["faults"] / judged["elements"]
+    return [f"  {share:.3g} % of the judged elements are wrong; the largest difference is {largest:.3g}, {ulp:.3g} ulp"]
 
 
 class Solved(NamedTuple):

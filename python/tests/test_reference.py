@@ -73,8 +73,23 @@ def test_an_answer_just_beyond_its_bound_is_asserted() -> None:
 
 def test_an_assertion_begins_with_the_verdict_and_names_the_worst_element() -> None:
     q, k, v = inputs()
-    with pytest.raises(AssertionError, match=r"REFUTED: .*\n  o\["):
+    with pytest.raises(AssertionError, match=r"^REFUTED: (.*\n)+  o\["):
         attest.assert_attention(np.zeros((2, 2, 5, 6), np.float32), q, k, v)
+
+
+def test_an_assertion_names_the_extent_the_cause_and_the_call() -> None:
+    q, k, v = inputs(n=4, m=4)
+    with pytest.raises(AssertionError) as raised:
+        attest.assert_attention(attest.reference(q, k, v, causal=True).o, q, k, v)
+    report = raised.value.report  # type: ignore[attr-defined]
+    _, extent, cause, element, call = str(raised.value).splitlines()
+    judged = report.json["evidence"]["judged"]
+    largest, ulp = (float.fromhex(report.json["summary"][name]) for name in ("max_error", "max_ulp"))
+    assert extent.startswith(f"  {100 * judged['faults'] / judged['elements']:.3g} % of the judged elements are wrong")
+    assert extent.endswith(f"; the largest difference is {largest:.3g}, {ulp:.3g} ulp")
+    assert cause == f"  cause: {report.json['cause']['sentence']}" and "a causal mask" in cause
+    assert element == f"  {report.findings[0]['sentence']}"
+    assert call == "  smallest call: b=2 hq=2 hk=2 n=4 m=4 d=8 dv=6"
 
 
 def test_an_undecided_verdict_is_no_success() -> None:
