@@ -32,8 +32,8 @@ def _first(what: str, variable: str, candidates: Sequence[Path]) -> Path:
         if candidate.is_file():
             return candidate
     tried = ", ".join(str(candidate) for candidate in candidates)
-    build = (" `./attest setup build && pip install .` in a clone builds it." if clone()
-             else " Is the package installed whole?")
+    root = clone()
+    build = f" `{root / 'attest'} help audit` builds it." if root else " Is the package installed whole?"
     raise FileNotFoundError(f"{what} was not found; looked at {tried}.{build}")
 
 

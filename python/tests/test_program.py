@@ -34,6 +34,16 @@ def test_a_program_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, tm
         _program.program()
 
 
+def test_in_a_clone_the_command_that_builds_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("ATTEST_PROGRAM", "ATTEST_SERVE_LIBRARY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(_program, "_NATIVE", tmp_path)
+    monkeypatch.setattr(_program, "clone", lambda: tmp_path)
+    for find in (_program.program, lambda: _program.library("serve")):
+        with pytest.raises(FileNotFoundError, match=f"was not found; .* `{tmp_path}/attest help audit` builds it"):
+            find()
+
+
 @pytest.mark.parametrize("status", [1, 3])
 def test_a_program_that_ends_without_its_report_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
                                                         status: int) -> None:

@@ -107,7 +107,7 @@ $(cat "$did")"
 }
 fail() { echo "FAILED  $*"; failures=$((failures + 1)); }
 
-program="attest attest_runner attest_kernel"
+program="attest attest_runner attest_serve attest_kernel"
 
 # shellcheck disable=SC2086
 checkout_with $program
@@ -117,7 +117,7 @@ happens "what is built runs beside a build" "run audit --quick" audit --quick
 checkout_with
 touch "$busy"
 echo "touch '$built/attest' '$built/attest_runner'" >"$world/other/1"
-echo "touch '$built/attest_kernel'" >"$world/other/2"
+echo "touch '$built/attest_serve' '$built/attest_kernel'" >"$world/other/2"
 happens "another builds everything: its end is not waited for" "sleeps
 sleeps
 run verify x" verify x
