@@ -21,7 +21,8 @@ from ._named import name_of
 from ._report import Report
 from ._spellings import Options
 from ._tensor_file import tensor
-from ._words import Contract, among, contract_words, domain_text, layout_word, listed, option_words, text_of
+from ._words import (Contract, among, contract_words, did_you_mean, domain_text, layout_word, listed, option_words,
+                     text_of)
 
 
 _SPEC = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -169,13 +170,18 @@ def refuse_for_library(**given: Any) -> None:
 
 
 def resolved(kernel: str, device: str) -> Callable[..., Any] | str:
-    """The callable that a name means, or the name where it is one for the program."""
+    """The callable that a name means, or the name where it is one for the program. Raises ValueError if no kernel has
+    it."""
     if is_python(kernel):
         return _ask.imported(kernel, device)
     if kernel.startswith("builtin") or "/" in kernel or "." in kernel or ":" in kernel or Path(kernel).exists():
         return kernel
-    adapters = _ask.adapters()
-    return _ask.imported(f"attest_attention.adapters:{kernel}", device) if kernel in adapters.names() else kernel
+    known = _ask.adapters().names()
+    if kernel not in known:
+        raise ValueError(f"kernel: there is no file and no ready adapter {kernel!r}"
+                         f"{did_you_mean(kernel, ['builtin', *known])}; attest_attention.adapters.names() lists the "
+                         "adapters, `attest list kernels` the other names")
+    return _ask.imported(f"attest_attention.adapters:{kernel}", device)
 
 
 def importable_name(function: object) -> str | None:

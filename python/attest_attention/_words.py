@@ -1,6 +1,7 @@
 """Keywords as words of the program: the contract, options, names of files."""
 from __future__ import annotations
 
+import difflib
 import functools
 import json
 import os
@@ -52,6 +53,16 @@ def listed(words: Any, argument: str) -> list[str]:
     if not all(isinstance(one, (str, os.PathLike)) for one in given):
         raise TypeError(f"{argument}: is {words!r}, expected a word or a list of words")
     return [text_of(one, argument) for one in given]
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The clause of an error that names the nearest known word; empty if none is near.
+
+    >>> did_you_mean("pytorch-mth", ["pytorch-math", "jax"]), did_you_mean("mine", ["jax"])
+    (", did you mean 'pytorch-math'?", '')
+    """
+    near = difflib.get_close_matches(word, list(known), n=1)
+    return f", did you mean {near[0]!r}?" if near else ""
 
 
 def _base(contract: str) -> str:

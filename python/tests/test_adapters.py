@@ -130,7 +130,7 @@ def test_names_are_known_without_their_libraries() -> None:
 
 
 def test_unknown_names_and_options_are_refused() -> None:
-    with pytest.raises(ValueError, match="name: there is no adapter 'pytorch-fast'"):
+    with pytest.raises(ValueError, match="name: there is no adapter 'pytorch-fast', did you mean 'pytorch-flash'"):
         adapters.named("pytorch-fast")
     with pytest.raises(AttributeError):
         adapters.nothing

@@ -29,6 +29,16 @@ def test_errors_of_the_program_are_value_errors_with_the_argument() -> None:
         attest.audit(kernels.plain, json="no/such/folder.json")
 
 
+@pytest.mark.parametrize("asks", [attest.audit, attest.audit_gradients])
+@pytest.mark.parametrize(("word", "near"), [("pytorch-mth", "pytorch-math"), ("jaxx", "jax"), ("bultin", "builtin")])
+def test_a_name_that_is_nearly_one_is_suggested(asks: Any, word: str, near: str) -> None:
+    with pytest.raises(ValueError, match=f"^kernel: there is no file and no ready adapter '{word}', did you mean "
+                                         rf"'{near}'\?; attest_attention.adapters.names\(\) lists the adapters"):
+        asks(word)
+    with pytest.raises(ValueError, match="^kernel: there is no file and no ready adapter 'mine'; attest_attention"):
+        asks("mine")
+
+
 @pytest.mark.parametrize("name", ["contract", "json", "html", "junit", "findings", "supports", "allow", "options",
                                   "adapter"])
 def test_an_argument_of_a_wrong_type_is_named_and_nothing_is_asked(name: str) -> None:

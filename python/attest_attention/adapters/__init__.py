@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from .._words import did_you_mean
 from ._adapter import Adapter, Answer
 
 __all__ = ["Adapter", "Answer", "flash_attn", "for_callable", "jax_attention", "named", "names", "onnx_evaluator",
@@ -71,7 +72,8 @@ def named(name: str, **options: Any) -> Adapter:
     library is not installed.
     """
     if name not in _NAMED:
-        raise ValueError(f"name: there is no adapter {name!r}; there are {', '.join(_NAMED)}")
+        raise ValueError(f"name: there is no adapter {name!r}{did_you_mean(name, _NAMED)}; there are "
+                         f"{', '.join(_NAMED)}")
     factory, own = _NAMED[name]
     make = __getattr__(factory)
     for option in options:
