@@ -97,10 +97,21 @@ problem::result<contract> written_contract(std::string const& text) {
   return parsed;
 }
 
+/// The contract in a file. If there is no such file but a ready contract of its name, the error says so.
+problem::result<contract> contract_at(std::filesystem::path const& path) {
+  auto claim = read_contract(path);
+  std::error_code ignored;
+  std::string const name = path.stem().native();
+  if (claim || std::filesystem::exists(path, ignored) || !ready_file(name)) return claim;
+  error why = claim.why();
+  why.reason += fmt::format("; the ready contract needs no path: '{}'", name);
+  return why;
+}
+
 problem::result<contract> base_contract(std::string const& argument) {
   if (contract const* const preset = find_contract(argument)) return *preset;
   if (argument.starts_with('{')) return written_contract(argument);
-  if (is_path(argument)) return read_contract(argument);
+  if (is_path(argument)) return contract_at(argument);
   if (auto const file = ready_file(argument)) return read_contract(*file);
   return error{error_code::bad_value, "",
                fmt::format("no contract is called '{}'{}; see `attest list contracts`, or give a FILE.json",

@@ -253,25 +253,6 @@ def test_tensors_of_torch(name: str) -> None:
     assert attest.verify(q, k, v, o).verdict == "refuted"
 
 
-def test_a_contract_is_a_name_a_file_or_a_dict(tmp_path: Path) -> None:
-    q, k, v = inputs()
-    o, lse = kernels.right(q, k, v, return_lse=True)
-    written = {"from": "f32", "conventions": {"lse_base": "2"}}
-    for contract in (written, "f32+lse_base=2"):
-        report = attest.verify(q, k, v, o, lse=lse / np.log(2, dtype=np.float32), contract=contract)
-        assert (report.verdict, report.json["contract"]) == ("certified", "f32+lse_base=2")
-        assert attest.verify(q, k, v, o, lse=lse, contract=contract).verdict == "refuted"
-    attest.assert_attention(o, q, k, v, contract=written)
-    assert attest.reference(q, k, v, contract=written).o.dtype == np.float32
-    assert attest.verify(q, k, v, o, contract="pytorch-cpu-math-f32").json["contract"] == "pytorch-cpu-math-f32"
-    with pytest.raises(ValueError, match="q: is f32, but the inputs of the contract are bf16"):
-        attest.verify(q, k, v, o, contract={"from": "bf16"})
-    with pytest.raises(ValueError, match="q: is f32, but the inputs of the contract pytorch-cpu-math-f16 are f16"):
-        attest.verify(q, k, v, o, contract="pytorch-cpu-math-f16")
-    with pytest.raises(ValueError, match="no contract is called 'f3', did you mean 'f32'"):
-        attest.verify(q, k, v, o, contract={"from": "f3"})
-
-
 def test_layouts_have_the_names_that_the_program_knows() -> None:
     q, k, v = inputs()
     o = kernels.right(q, k, v)
@@ -284,13 +265,3 @@ def test_layouts_have_the_names_that_the_program_knows() -> None:
     source = Path(__file__).resolve().parents[2] / "audit/files/axis_orders.cpp"
     table = dict(re.findall(r'\{"(\w+)", "(\w+)"\}', source.read_text(encoding="utf-8").partition("aliases[]")[2]))
     assert {word: means for word, means in table.items() if means != "nbhd"} == _words._LAYOUTS
-
-
-def test_a_contract_starts_from_a_ready_one() -> None:
-    q, k, v = inputs()
-    o, lse = kernels.right(q, k, v, return_lse=True)
-    ready = {"from": "pytorch-cpu-math-f32", "conventions": {"lse_base": "2"}}
-    assert attest.verify(q, k, v, o, lse=lse * np.float32(np.log2(np.e)), contract=ready).verdict == "certified"
-    assert attest.verify(q, k, v, o, lse=lse, contract=ready).verdict == "refuted"
-    with pytest.raises(ValueError, match="no contract is called 'pytorch-cpu-maths-f32', did you mean"):
-        attest.verify(q, k, v, o, contract={"from": "pytorch-cpu-maths-f32"})
