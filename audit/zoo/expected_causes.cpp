@@ -179,6 +179,7 @@ constexpr cause_row causes[]{
     std::pair{"last_columns_not_rescaled", "columns-behind-8-not-rescaled-16"},
     std::pair{"values_of_last_tile_late", "v-of-last-tile-of-16-late"},
     std::pair{"window_from_wider_tile", "window-from-whole-block-of-32-by-16"},
+    std::pair{"merges_beside_first_part", "maximum-of-first-of-4-parts|maximum-of-first-of-4-parts-rounded-up"},
     std::pair{"mask_without_gaps", "mask-row-stride-ignored"},
     std::pair{"bias_without_gaps", "bias-row-stride-ignored"},
     std::pair{"softcap_flat_from_3", "softcap-flat-from-3"},

@@ -26,11 +26,12 @@ struct honest {
   static constexpr R lazy =
       0;  ///< τ of lazy rescaling: O and l are rescaled only if a score exceeds the maximum in use by more
   static constexpr bool merges_by_lse = false;
-  static constexpr bool merges_undivided = false;  ///< by exp(LSE_s − LSE), beside merges_by_lse
-  static constexpr bool merges_by_sums = false;    ///< a mistake: O is Σ O_s/Σ l_s of the parts, the LSE is right
-  static constexpr bool divides_blocks = false;    ///< O is divided by l after every block
-  static constexpr bool weighs_by_lse = false;     ///< O is formed in a second pass, of the weights exp(s − LSE)
-  static constexpr bool weighs_again = false;      ///< O is formed in a second pass, of the weights exp(s − M)
+  static constexpr bool merges_undivided = false;     ///< by exp(LSE_s − LSE), beside merges_by_lse
+  static constexpr bool merges_by_sums = false;       ///< a mistake: O is Σ O_s/Σ l_s of the parts, the LSE is right
+  static constexpr bool merges_beside_first = false;  ///< a mistake: by the maximum of the first part, not of all
+  static constexpr bool divides_blocks = false;       ///< O is divided by l after every block
+  static constexpr bool weighs_by_lse = false;        ///< O is formed in a second pass, of the weights exp(s − LSE)
+  static constexpr bool weighs_again = false;         ///< O is formed in a second pass, of the weights exp(s − M)
 
   /// False: the kernel answers UNSUPPORTED.
   static bool supports(attest_call const&) { return true; }

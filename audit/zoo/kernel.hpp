@@ -121,7 +121,7 @@ class row_kernel {
         for (R& o : x.O) o = P::state(o / x.l);
         x.l = 1;
       }
-      whole.M = P::larger(whole.M, x.M);
+      if (!P::merges_beside_first || whole.M == -P::infinity) whole.M = P::larger(whole.M, x.M);
       whole.broken = whole.broken || x.broken;
     }
     if (P::merges_undivided && whole.M != -P::infinity) {  // the LSE of all parts

@@ -65,6 +65,13 @@ ATTEST_MUTANT(window_from_wider_tile, bug_class::window_edge, "no public report"
   }
 };
 
+ATTEST_MUTANT(
+    merges_beside_first_part, bug_class::accuracy, "no public report",
+    "four parts of the keys are merged beside the maximum of the first that has any, so that others overflow") {
+  static constexpr std::int64_t splits = 4;
+  static constexpr bool merges_beside_first = true;
+};
+
 // --- strides ---
 
 ATTEST_MUTANT(mask_without_gaps, bug_class::memory, "no public report", "the stride between rows of the mask is m") {

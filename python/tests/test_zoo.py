@@ -50,6 +50,7 @@ MUTANTS = {
     "subnormals/values": "subnormal_inputs_as_0 subnormal_outputs_as_0",
     "support/bias+softcap": "softcap_after_bias",
     "support/causal+finite-mask": "large_biases_hide sentinel_in_bias",
+    "support/causal-top-left+finite-mask": "merges_beside_first_part",
     "support/causal+mask": (
         "mask_ignored_with_band band_or_mask f16_lowest_for_hidden infinity_folded_away lse_0_of_empty_row "
         "mean_empty_row nan_empty_row "

@@ -129,6 +129,15 @@ void add_hypotheses_of_maxima(hypothesis_list& to) {
           return largest_of(score, of, of.i % tile, of.i + 1, tile);
         }));
   add("maximum-with-hidden-keys", "the maximum of a row is taken over hidden keys, too", stands_beside(largest_of_all));
+  for (std::int64_t const parts : {2, 4, 8})
+    for (bool const up : {false, true})
+      add(fmt::format("maximum-of-first-of-{}-parts{}", parts, up ? "-rounded-up" : ""),
+          fmt::format("{} parts of the keys, their sizes rounded {}, are merged beside the maximum of the first", parts,
+                      up ? "up" : "down"),
+          stands_beside([=](score_table const& score, owned_problem const& p, query const& of) {
+            std::int64_t const m = p.size().m, of_m = std::min(parts, m);
+            return score.largest(of.b, of.h, of.i, 0, up ? (m + parts - 1) / parts : m / of_m);
+          }));
   for (std::int64_t const tile : {1, 2, 4, 8, 16, 32, 64, 128}) {
     add(fmt::format("maximum-of-first-tile-of-{}", tile),
         fmt::format("the maximum of a row is the maximum of its first {} keys", tile),
