@@ -5,6 +5,10 @@ attest_status attest_needs_mask(attest_call const* call) {
   sizes const s = sizes_of(call);
   return within(call->mask && !call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);
 }
+attest_status attest_needs_mask_and_bias(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(call->mask && call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);
+}
 attest_status attest_asserts_bias(attest_call const* call) {
   sizes const s = sizes_of(call);
   assert(call->bias);

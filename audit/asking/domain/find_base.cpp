@@ -99,6 +99,7 @@ std::vector<needed_inputs> likely_needs() {
                                  of({q_lengths, k_lengths}),
                                  of({mask}),
                                  of({bias}),
+                                 of({mask, bias}),
                                  of({softcap}),
                                  of({sink}),
                                  of({q_offsets, k_offsets}),

@@ -50,6 +50,7 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
 TEST_CASE("optional inputs that every call must have are found", "[unit]") {
   auto const [symbol, text] = GENERATE(
       expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
+      expected{"attest_needs_mask_and_bias", "d=64,128 dv=d causal=none needs=mask,bias"},
       expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
       expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
       expected{"attest_caps_groups", "d=64,128 dv=d group>=2 needs=softcap"},
