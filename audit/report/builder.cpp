@@ -129,8 +129,9 @@ void report_builder::finish(bool complete, std::string because) {
       missing_support(report_.covered, report_.required_support, domain ? domain.value() : call_domain{});
   reply_count const& plain = report_.covered.plain;
   if (!complete && because.empty()) because = unanswered_words(report_.unanswered);
-  std::string const no_plain =
-      plain.asked > 0 && plain.answered == 0 ? fmt::format("none of {} plain calls was answered", grouped(plain.asked)) : "";
+  std::string const no_plain = plain.asked > 0 && plain.answered == 0
+                                   ? fmt::format("none of {} plain calls was answered", grouped(plain.asked))
+                                   : "";
   std::string const more = report_.unanswered.empty() ? no_plain : unanswered_words(report_.unanswered);
   bool const refused = !report_.refusal.empty() && report_.covered.calls.answered == 0;
   std::string const nothing = refused ? report_.refusal : "no element was judged" + (more.empty() ? "" : "; " + more);

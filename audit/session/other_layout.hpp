@@ -20,9 +20,9 @@ struct other_reading {
 };
 
 /// Reads the first call of the case in each other order of axes and of pools that its shapes fit, then with every
-/// repeated head of K and V once. Then it takes q, k, v and o to be in the order of attest's other Python function. Last
-/// it reads a call without a band in the other orders of axes under a causal one. Returns the first reading in which no
-/// element of O is wrong.
+/// repeated head of K and V once. Then it takes q, k, v and o to be in the order of attest's other Python function.
+/// Last it reads a call without a band in the other orders of axes under a causal one. Returns the first reading in
+/// which no element of O is wrong.
 /// Cost      judging the call again for each; nothing above 2²⁶ products
 std::optional<other_reading> right_reading(recorded_case const& recorded, contract const& claim);
 
