@@ -142,7 +142,7 @@ TEST_CASE("a finite number that is added to the scores of hidden keys is named",
 TEST_CASE("a mistake whose number the answers choose explains no failing input beside another mistake", "[unit]") {
   known_answers known = answers_of("ignored_mask", {"masks"});
   audit::random_stream random(1, "lost");
-  for (std::size_t const lost : {1, 3}) {
+  for (std::size_t const lost : {std::size_t{1}, std::size_t{3}}) {
     auto const problem = audit::owned_problem::of_valid(
         audit::draft_of(audit::call_form{{1, 1, 1, 5, 16, 1, 1}}, problem::element_type::f32, random));
     audit::owned_outputs answer = builtin_answer(problem.draft());
