@@ -1,6 +1,7 @@
 // How a kernel of the zoo reads and writes the tensors of a call.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -84,6 +85,14 @@ inline bool in_band(std::int64_t i, std::int64_t j, std::int64_t diagonal, std::
   std::int64_t const middle = saturated_sum(i, diagonal);
   if (left >= 0 && saturated_sum(j, left) < middle) return false;
   return right < 0 || j <= saturated_sum(middle, right);
+}
+
+/// The first whole tile of keys behind the left edge of the window of the first of 16 queries.
+inline std::int64_t first_whole_tile(place const& at, std::int64_t tile) {
+  std::int64_t const edge =
+      saturated_sum(saturated_sum(at.i / 16 * 16, at.call.diagonal), -std::max<std::int64_t>(at.call.left, 0));
+  std::int64_t const first = edge > at.keys() ? at.keys() : std::max<std::int64_t>(edge, 0);
+  return (first + tile - 1) / tile * tile;
 }
 
 }  // namespace attest::zoo

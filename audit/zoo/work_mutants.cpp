@@ -58,10 +58,7 @@ ATTEST_MUTANT(values_of_last_tile_late, bug_class::memory, "no public report",
 ATTEST_MUTANT(window_from_wider_tile, bug_class::window_edge, "no public report",
               "a window begins with the first whole tile of 32 keys behind its left edge, for tiles of 16 queries") {
   static bool in_band(place const& at, std::int64_t j) {
-    std::int64_t const edge =
-        saturated_sum(saturated_sum(at.i / 16 * 16, at.call.diagonal), -std::max<std::int64_t>(at.call.left, 0));
-    std::int64_t const first = edge > at.keys() ? at.keys() : std::max<std::int64_t>(edge, 0);
-    return honest<F>::in_band(at, j) && (at.call.left < 0 || j >= (first + 31) / 32 * 32);
+    return honest<F>::in_band(at, j) && (at.call.left < 0 || j >= first_whole_tile(at, 32));
   }
 };
 

@@ -209,7 +209,7 @@ void add_hypotheses_of_tiles(hypothesis_list& to) {
           fmt::format("a tile of {} keys is read with the {} of the tile before", tile, name),
           reads_rows(which, tile, [=](std::int64_t j, std::int64_t) { return j < tile ? j : j - tile; }));
       add(fmt::format("{}-of-last-tile-of-{}-late", token, tile),
-          fmt::format("{} of the last tile of {} keys is that of two tiles before, or 0", name, tile),
+          fmt::format("{} of the last tile of {} keys comes from two tiles before, or is 0", name, tile),
           reads_rows(which, tile, [=](std::int64_t j, std::int64_t m) {
             if (j / tile < (m - 1) / tile) return j;
             return std::max<std::int64_t>(j - 2 * tile, -1);
