@@ -1,7 +1,6 @@
 #include "audit/session/other_layout.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -80,7 +79,6 @@ std::vector<tried_reading> with_causal_bands(std::vector<tried_reading> const& o
   std::vector<tried_reading> all;
   for (tried_reading const& read : orders)
     for (bool const at_the_end : {false, true}) {
-      if (read.draft.band != problem::band{}) return all;
       std::string const causal = fmt::format("--causal {}", at_the_end ? "bottom-right" : "top-left");
       all.push_back(read);
       all.back().draft.band.right = 0, all.back().draft.align = at_the_end ? 1 : 0;
@@ -155,16 +153,19 @@ std::optional<other_reading> right_reading(recorded_case const& recorded, contra
   auto const& outputs = recorded.outputs.front();
   if (problem.draft().merge || !outputs || !outputs->o || multiplications(problem.size()) > most_products)
     return std::nullopt;
-  std::vector<tried_reading> all = in_other_orders(recorded.calls.front(), problem, *outputs->o);
-  std::vector<tried_reading> const causal = with_causal_bands(all);
-  if (auto read = without_repeats(problem, *outputs->o)) all.push_back(*std::move(read));
-  std::ranges::move(in_other_places(problem, *outputs->o), std::back_inserter(all));
-  all.insert(all.end(), causal.begin(), causal.end());
-  for (tried_reading& read : all) {
-    other_reading says = read.says;
-    if (holds(std::move(read), *outputs, claim)) return says;
-  }
-  return std::nullopt;
+  auto const first_right = [&](std::vector<tried_reading> readings) -> std::optional<other_reading> {
+    for (tried_reading& read : readings) {
+      other_reading says = read.says;
+      if (holds(std::move(read), *outputs, claim)) return says;
+    }
+    return std::nullopt;
+  };
+  auto const orders = [&] { return in_other_orders(recorded.calls.front(), problem, *outputs->o); };
+  if (auto says = first_right(orders())) return says;
+  std::vector<tried_reading> others = in_other_places(problem, *outputs->o);
+  if (auto read = without_repeats(problem, *outputs->o)) others.insert(others.begin(), *std::move(read));
+  if (auto says = first_right(std::move(others))) return says;
+  return problem.draft().band == problem::band{} ? first_right(with_causal_bands(orders())) : std::nullopt;
 }
 
 named_cause cause_of(other_reading const& reading, std::int64_t failing) {

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "audit/files/axis_orders.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/support/multiplications.hpp"
 #include "audit/support/printable.hpp"
@@ -142,11 +144,14 @@ void tell_other_order(recorded_case const& recorded, contract const& claim, case
 
 void tell_place_in_file(recorded_case const& recorded, case_result& into) {
   for (violation& wrong : into.judged.violations) {
-    bool const is_swapped = wrong.output == "o" && recorded.calls[wrong.call].order == axis_order::bnhd;
-    if (!is_swapped) continue;
-    auto at = wrong.index;
-    std::swap(at[1], at[2]);
-    wrong.sentence += fmt::format("; in the file, [b, n, h, d], it is o[{}]", fmt::join(at, ", "));
+    axis_order const order = recorded.calls[wrong.call].order;
+    if (wrong.output != "o" || (order != axis_order::bnhd && order != axis_order::nbhd)) continue;
+    int const rank = recorded.input.call(wrong.call).rank();
+    auto const [b, h, i, c] = wrong.index;
+    std::vector<std::int64_t> at{b, i, h, c};
+    if (order == axis_order::nbhd) std::swap(at[0], at[1]);
+    if (rank == 3) at = {i, h, c};
+    wrong.sentence += fmt::format("; in the file, {}, it is o[{}]", axes_of(order, rank), fmt::join(at, ", "));
   }
 }
 

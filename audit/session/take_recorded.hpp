@@ -29,8 +29,8 @@ void take_recorded(recorded_case const& recorded, contract const& claim, case_re
 /// Cost      judging the call again; nothing above 2²⁶ products, or if both orders are the same
 void tell_other_order(recorded_case const& recorded, contract const& claim, case_result& into);
 
-/// For each wrong element of an O that the file has as [b, n, h, d], says where it is there: reports name elements in
-/// the order [b, h, n, d].
+/// For each wrong element of an O that the file has as [b, n, h, d] or [n, b, h, d], says where it is there: reports
+/// name elements in the order [b, h, n, d].
 void tell_place_in_file(recorded_case const& recorded, case_result& into);
 
 /// Why a case whose earlier calls should show in its first one does not ask that. Its earlier calls have no answer, or

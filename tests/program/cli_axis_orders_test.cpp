@@ -2,6 +2,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "tests/program/foreign_files.hpp"
 #include "tests/program/recorded_answers.hpp"
 #include "tests/support/catch.hpp"
@@ -39,6 +41,13 @@ TEST_CASE("a file in another order of axes is told the option that reads it", "[
     // A wrong file in the right order is told nothing of orders.
     make("t[\"o\"][2] = bytes(16) + t[\"o\"][2][16:]");
     CHECK_FALSE(has(finding_in(), "every element is right"));
+    // In another order it is told where the wrong element is.
+    make(moved + "\nt[\"o\"][2] = bytes(len(t[\"o\"][2]))");
+    json const wrong = report(std::string("verify file.safetensors --findings '' --layout ") + of.word)["findings"][0];
+    auto const axis = [&](std::size_t n) { return wrong["index"][n].get<int>(); };
+    bool const by_rows = of.says == std::string("[n, b, h, d]");
+    CHECK(has(wrong["sentence"], fmt::format("; in the file, {}, it is o[{}, {}, {}, {}]", of.says,
+                                             axis(by_rows ? 2 : 0), axis(by_rows ? 0 : 2), axis(1), axis(3))));
   }
 }
 
@@ -84,6 +93,11 @@ TEST_CASE("tensors of three axes have an order, too", "[unit]") {
     if (m == 12) check_refused_file("; as [n, h, d] the shapes fit: --layout bnhd");
     else CHECK(has(finding_in(), "in [n, h, d] every element is right: --layout bnhd"));
     check_certified(" --layout bnhd");
+    make("all_axes(1, 0, 2)\nt[\"o\"][2] = bytes(len(t[\"o\"][2]))");
+    json const wrong = report("verify file.safetensors --findings '' --layout bnhd")["findings"][0];
+    auto const axis = [&](std::size_t n) { return wrong["index"][n].get<int>(); };
+    CHECK(has(wrong["sentence"],
+              fmt::format("; in the file, [n, h, d], it is o[{}, {}, {}]", axis(2), axis(1), axis(3))));
   }
   // Heads that share keys need the axis of the batch.
   solve("t[\"q\"] = numbers([1, 4, 8, 4], 3)\nt[\"k\"], t[\"v\"] = [numbers([1, 2, 12, 4], s) for s in (5, 7)]");
