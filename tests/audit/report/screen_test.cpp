@@ -98,6 +98,14 @@ TEST_CASE("a kernel that took no plain call is not said to take every size", "[u
   CHECK_THAT(as_screen(of, {}), Contains("\ntakes          every size that was asked\n"));
 }
 
+TEST_CASE("of a refuted kernel that took no call the screen says how to state its domain", "[unit]") {
+  report of = refuted_report();
+  of.covered.calls = of.covered.plain = {.asked = 9, .answered = 0};
+  CHECK_THAT(as_screen(of, {}), Contains("\ntakes          no call that was asked; --domain states the sizes"));
+  of.covered = {};  // none was asked
+  CHECK_THAT(as_screen(of, {}), !Contains("\ntakes"));
+}
+
 TEST_CASE("a narrower terminal wraps the lines between words", "[unit]") {
   for (std::string const& line : lines_of(as_screen(refuted_report(), {.columns = 60})))
     CHECK(line.size() <= 60 + std::string("…").size());
