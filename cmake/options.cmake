@@ -58,6 +58,10 @@ if(ATTEST_SANITIZE)
   add_compile_options(-fsanitize=${ATTEST_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all
     $<$<CXX_COMPILER_ID:Clang>:-gline-tables-only>)
   add_link_options(-fsanitize=${ATTEST_SANITIZE})
+  find_program(ATTEST_LLD NAMES ld.lld-19)
+  if(ATTEST_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 # In a fuzzing campaign all code is instrumented for libFuzzer's coverage.
 if(ATTEST_FUZZ AND NOT ATTEST_FUZZING_ENGINE)

@@ -221,7 +221,7 @@ expect 2 "an unknown fuzz target" fuzz nosuch
 says 'there is no fuzz target nosuch. There are: .*loader .*cli' "an unknown fuzz target"
 has_not_done . "an unknown fuzz target"
 expect 2 "a fuzz target, on a machine whose apt-get installs nothing" fuzz cli
-has_done 'install --yes --no-remove cmake .*clang-19 libclang-rt-19-dev llvm-19 python3$' "a fuzz target"
+has_done 'install --yes --no-remove cmake .*clang-19 libclang-rt-19-dev lld-19 llvm-19 python3$' "a fuzz target"
 has_not_done 'catch2\|rapidcheck\|mpf\|arb\|gappa\|jsonschema\|numpy' "a fuzz target"
 
 # .ci/check_fuzz_build takes OSS-Fuzz's C++ library where the compiler has it, where apt can install it, and else
