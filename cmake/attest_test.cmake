@@ -1,7 +1,7 @@
 # What takes longest starts first: in a new build CTest knows no times yet.
-set(ATTEST_LONGEST python.tests python.tests.slow coq.formula coq install.consumer fast_backward.slow
+set(ATTEST_LONGEST python.tests python.tests.slow coq.formula coq cli.slow find_domain.slow fitted_cases.slow
   kernel_promises.slow cli_reports.slow cli_audit.slow report.smallest_calls kernel_promises.property cli_reports.unit
-  cli_audit.unit cli_recorded.unit planted_some planted_causes.slow cli.unit backward.domain cases.unit)
+  cli_audit.unit cli_recorded.unit planted_some planted_causes.slow cli.unit cases.unit)
 
 # attest_add_test(name LABELS label… COMMAND word… [NEEDS need…] [TARGETS target…] [TIMEOUT seconds])
 # One CTest test, on every machine: where one of its NEEDS (test_needs.cmake) is missing, it is skipped and says so.

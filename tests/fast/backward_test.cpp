@@ -209,8 +209,8 @@ TEMPLATE_TEST_CASE("gradients are within the bound of the kernel's own counts", 
   }
 }
 
-TEMPLATE_TEST_CASE("gradients are within that bound, every size and feature on every instruction set", "[slow]", float,
-                   double, problem::bf16, problem::f16) {
+TEMPLATE_TEST_CASE("gradients are within that bound, every size and feature on every instruction set", "[nightly]",
+                   float, double, problem::bf16, problem::f16) {
   tests::simd_target const set(GENERATE(from_range(fast::simd_targets())));
   for (problem::sizes const& s : several_sizes)
     for (unsigned bit = 0; bit <= features; ++bit) is_bounded<TestType>(s, bit);

@@ -92,7 +92,7 @@ void exp_on_every_target(std::uint64_t arguments) {
 }  // namespace
 
 TEST_CASE("e^x as a double word is within its bound on every target", "[unit]") { exp_on_every_target(40'000); }
-TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[slow]") {
+TEST_CASE("e^x as a double word is within its bound at millions of arguments", "[nightly]") {
   exp_on_every_target(1'000'000);
 }
 

@@ -169,7 +169,7 @@ TEST_CASE("an end by assert() or exit() outside the domain may be a refusal, one
   CHECK(spoilt.answers.failed.empty());
 }
 
-TEST_CASE("domains that are unusual in two axes are found", "[slow]") {
+TEST_CASE("domains that are unusual in two axes are found", "[nightly]") {
   auto const [symbol, text] =
       GENERATE(expected{"attest_groups_of_3", "d=96 dv=d n%48,0 m>=2n group=3 causal=none"},
                expected{"attest_narrow_values", "d=64 dv=32 n%32,0 m=n causal=top-left"},
