@@ -2,6 +2,11 @@
 #include <attest/kernel.h>
 #include <string.h>
 
+/* Also every call without a softcap. */
+attest_status attest_capped(attest_call const* call) {
+  return call->softcap > 0 ? attest_attention(call) : ATTEST_UNSUPPORTED;
+}
+
 attest_status attest_attention(attest_call const* call) {
   DLTensor const* out = call->out;
   if (call->q->dtype.code != kDLBfloat || call->lse || call->weights) return ATTEST_UNSUPPORTED;

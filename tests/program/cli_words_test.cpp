@@ -245,8 +245,10 @@ TEST_CASE("an error in the first of two files names the file", "[unit]") {
   CHECK(attest("verify inputs right").err.starts_with("attest: inputs: q: "));
 }
 
-nlohmann::json refused_all(std::string const& options, std::string const& name, std::string const& says) {
-  outcome const ran = shell(ATTEST_PROGRAM " audit --seed 1 --findings '' --json found.json" + options + kernel(name));
+nlohmann::json refused_all(std::string const& options, std::string const& name, std::string const& says,
+                           std::string const& symbol = "attention") {
+  outcome const ran = shell(ATTEST_PROGRAM " audit --seed 1 --findings '' --json found.json" + options + kernel(name) +
+                            ":attest_" + symbol);
   CHECK(ran.status == 3);
   CHECK_FALSE(has(ran.out, "takes "));
   auto const found = nlohmann::json::parse(contents(folder() / "found.json"));
@@ -259,6 +261,8 @@ nlohmann::json refused_all(std::string const& options, std::string const& name, 
 TEST_CASE("an audit that was refused every call says what the kernel answers", "[unit]") {
   refused_all(" --quick --draws 0", "only_bf16",
               "the kernel refused every float32 call; it answers bfloat16: --contract bf16");
+  refused_all(" --quick --draws 0", "only_bf16", "the kernel refused every float32 call; it answers bfloat16",
+              "capped");
 }
 
 // No type is answered: two thousand calls look for a domain.

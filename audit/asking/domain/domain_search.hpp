@@ -19,6 +19,9 @@ inline std::int64_t several_heads(size_set const& group) {
   return group.listed.empty() ? group.near(2) : group.listed.back();
 }
 
+/// Optional inputs that a kernel may need in every call.
+std::vector<needed_inputs> likely_needs();
+
 class domain_search {
  public:
   domain_search(domain_questions& ask, std::function<bool()> const& gives_up) : ask_(ask), gives_up_(gives_up) {}

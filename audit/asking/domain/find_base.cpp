@@ -87,21 +87,6 @@ constexpr call_product further_beside_needs[]{
     {by_default, hiding_bands, likely_lengths, likely_widths, {likely_heads + 1, 1}},
 };
 
-/// Optional inputs that a kernel may need in every call.
-std::vector<needed_inputs> likely_needs() {
-  using enum needed_inputs::input;
-  auto const of = [](std::initializer_list<needed_inputs::input> all) {
-    needed_inputs needs;
-    for (auto const one : all) needs.add(one);
-    return needs;
-  };
-  std::vector<needed_inputs> all{of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
-                                 of({bias}),      of({mask, bias}),           of({softcap}),
-                                 of({sink}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
-  for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
-  return all;
-}
-
 /// Asks the calls in turn until one is taken, which `base` then is.
 bool takes_one_of(domain_questions& ask, call_product const& of, needed_inputs const& needs, domain_call& base,
                   asked_outputs const& asks = domain_call{}.asks) {
@@ -119,6 +104,20 @@ bool takes_one_of(domain_questions& ask, call_product const& of, needed_inputs c
 }
 
 }  // namespace
+
+std::vector<needed_inputs> likely_needs() {
+  using enum needed_inputs::input;
+  auto const of = [](std::initializer_list<needed_inputs::input> all) {
+    needed_inputs needs;
+    for (auto const one : all) needs.add(one);
+    return needs;
+  };
+  std::vector<needed_inputs> all{of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
+                                 of({bias}),      of({mask, bias}),           of({softcap}),
+                                 of({sink}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+  for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
+  return all;
+}
 
 /// A kernel that takes one query may take several, too, beside more keys.
 void domain_search::add_queries_to_base() {

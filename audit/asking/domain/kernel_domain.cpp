@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "audit/asking/domain/domain_questions.hpp"
+#include "audit/asking/domain/domain_search.hpp"
 #include "audit/asking/domain/find_domain.hpp"
 #include "audit/builtin/kernel_spec.hpp"
 #include "audit/cases/families/backward.hpp"
@@ -56,17 +57,25 @@ std::vector<std::string> sentences(found_domain const& found, bool strict) {
   return says;
 }
 
-/// The element type of a plain call that a kernel answers which refuses this one; empty if it answers none.
+/// A few usual calls, plain ones and such with an optional input that a kernel may need.
+bool takes_usual_call(domain_questions& ask) {
+  for (std::int64_t const d : {64, 128})
+    for (std::int64_t const n : {64, 128, 256})
+      for (band_form const band : {band_form::none, band_form::bottom_right})
+        if (ask.takes({{1, 2, 2, n, n, d, d}, band})) return true;
+  return std::ranges::any_of(likely_needs(), [&](needed_inputs const& needs) {
+    return ask.takes({.size = {1, 4, 4, 128, 128, 64, 64}, .needs = needs});
+  });
+}
+
+/// The element type of a usual call that a kernel answers which refuses this one; empty if it answers none.
 std::string other_type_of(kernel_session& kernel, audit_options const& options, interruption const& when,
                           function_asked of) {
   for (problem::element_row const& row : problem::floating_rows) {
     if (row.type == options.claim->type) continue;
     domain_questions ask(kernel, default_contract(row.type), options.seed, when, most_seconds(options), of);
     ask.begin_step(1);
-    for (std::int64_t const d : {64, 128})
-      for (std::int64_t const n : {64, 128, 256})
-        for (band_form const band : {band_form::none, band_form::bottom_right})
-          if (ask.takes({{1, 2, 2, n, n, d, d}, band})) return std::string(row.name);
+    if (takes_usual_call(ask)) return std::string(row.name);
   }
   return "";
 }
