@@ -81,7 +81,7 @@ def test_each_kernel_of_a_folder_has_a_line_and_a_row(cluster: Any, folder: Path
     assert not any("http" in (value or "") for _, attributes in shown.tags for value in attributes.values())
 
 
-@pytest.mark.dear
+@pytest.mark.nightly
 def test_a_wrong_kernel_is_out_at_its_first_finding(cluster: Any, tmp_path: Path) -> None:
     zoo = _program.library("zoo")
     found = candidates(["builtin:scalar", f"{zoo}:zoo_inverted_mask", f"{zoo}:zoo_mean_empty_row"], cluster,

@@ -38,7 +38,7 @@ def test_a_slow_kernel_is_certified_if_half_of_the_fixed_part_was_asked(seconds:
     assert said in " ".join(str(report).split())
 
 
-@pytest.mark.dear
+@pytest.mark.nightly
 def test_named_cases_are_asked_however_long_they_take() -> None:
     report = attest.audit(napping(0.1), quick=True, seed=1, findings="", only="scale")
     assert report.verdict == "certified" and not left_out(report), report

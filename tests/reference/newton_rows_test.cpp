@@ -55,7 +55,7 @@ std::optional<Target> rounded_o(binomial_row<T> const& row) {
 }
 
 TEST_CASE("binomial differences about a boundary are rounded, whatever the order and however near the scores",
-          "[unit]") {
+          "[nightly]") {
   // All scores rise, so O − t has the sign (−1)^order.
   for (std::int64_t const order : {1, 2, 3, 4, 5, 8}) {
     CAPTURE(order);
@@ -84,7 +84,7 @@ TEST_CASE("binomial differences about a boundary are rounded, whatever the order
   }
 }
 
-TEST_CASE("integers without a fixed width agree with those of a fixed one", "[unit]") {
+TEST_CASE("integers without a fixed width agree with those of a fixed one", "[nightly]") {
   audit::random_stream random(3, "big integers");
   using wide = integer<4096>;
   for (int n = 0; n < 3000; ++n) {
@@ -115,7 +115,7 @@ TEST_CASE("integers without a fixed width agree with those of a fixed one", "[un
   }
 }
 
-TEST_CASE("a + b·√d is enclosed to relative precision where it nearly vanishes", "[unit]") {
+TEST_CASE("a + b·√d is enclosed to relative precision where it nearly vanishes", "[nightly]") {
   // (2 − √3)^n, by multiplication: 2^(−1.9n), from integers of 1.9n bits.
   reference::quadratic_integer power{big_integer(1), {}};
   reference::quadratic_integer const step{big_integer(2), big_integer(-1)};

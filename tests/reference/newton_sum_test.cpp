@@ -104,7 +104,7 @@ int sign_by_moments(std::vector<std::int64_t> const& x, std::vector<big_integer>
   return 0;
 }
 
-TEST_CASE("random clusters with vanishing orders have the sign that their moments give", "[unit]") {
+TEST_CASE("random clusters with vanishing orders have the sign that their moments give", "[nightly]") {
   audit::random_stream random(1, "vanishing orders");
   std::int64_t wrong = 0, undecided = 0;
   for (int n = 0; n < 300; ++n) {
@@ -133,7 +133,7 @@ TEST_CASE("random clusters with vanishing orders have the sign that their moment
   CHECK(undecided == 0);
 }
 
-TEST_CASE("clusters of biased scores under 1/sqrt(3) are decided as their differences say", "[unit]") {
+TEST_CASE("clusters of biased scores under 1/sqrt(3) are decided as their differences say", "[nightly]") {
   // s = a/√3 + b: pairs (a, b) = j·(p, −q) with p/q a convergent of √3, so that s = j·(p − q·√3)/√3 is tiny.
   for (auto const& [p, q] : {std::pair{26.0, 15.0}, {5042.0, 2911.0}, {978122.0, 564719.0}, {189750626.0, 109552575.0}})
     for (std::int64_t const order : {1, 2, 3, 4, 6}) {
@@ -157,7 +157,7 @@ TEST_CASE("clusters of biased scores under 1/sqrt(3) are decided as their differ
     }
 }
 
-TEST_CASE("what 1/sqrt(4) and biases make of scores is whole", "[unit]") {
+TEST_CASE("what 1/sqrt(4) and biases make of scores is whole", "[nightly]") {
   // σ = 1/2: s = a/2 + b with a = −2b + j·2^-600: rational, though σ is not given.
   std::vector<exponential_term<double>> terms;
   for (std::int64_t j = 0; j < 4; ++j) {
@@ -169,7 +169,7 @@ TEST_CASE("what 1/sqrt(4) and biases make of scores is whole", "[unit]") {
   CHECK(sign_of({{}, 4}, terms) == -1);
 }
 
-TEST_CASE("orders that cancel each other to 2^-2000 are told apart by a width", "[unit]") {
+TEST_CASE("orders that cancel each other to 2^-2000 are told apart by a width", "[nightly]") {
   // δ = 2^-1000, N = 2^2100, M = 2^100 = N·δ². Scores 0, δ, 2δ with coefficients N, −2N, N: N·(e^δ − 1)² = M·(1 + δ +
   // 7δ²/12 + …). −M at 0 and −M·(e^δ − 1) leave M·δ²/12; with M + 1 for the second M, less than −δ/2.
   for (std::int64_t const more : {0, 1}) {
@@ -183,7 +183,7 @@ TEST_CASE("orders that cancel each other to 2^-2000 are told apart by a width", 
   }
 }
 
-TEST_CASE("past the budget of exact integers a sign stays open, and is not guessed", "[unit]") {
+TEST_CASE("past the budget of exact integers a sign stays open, and is not guessed", "[nightly]") {
   // 90 scores j·M·2^-3222 with an odd M of 3,100 bits, and binomial coefficients: 89 orders vanish.
   std::vector<exponential_term<double>> terms;
   big_integer const odd = big_integer(1).shifted_up(3100) + big_integer(1);
@@ -205,7 +205,7 @@ TEST_CASE("past the budget of exact integers a sign stays open, and is not guess
   CHECK(sign_of(tiny, terms).has_value());
 }
 
-TEST_CASE("scores that lie apart are cut where they lie apart", "[unit]") {
+TEST_CASE("scores that lie apart are cut where they lie apart", "[nightly]") {
   // Two binomial differences of order 3 at 0 and at −1/8 − 2^-20, δ = 2^-700: each has the sign −; the second, a
   // thousand times larger, is turned around.
   for (int const second : {-1000, 1000}) {
