@@ -47,7 +47,7 @@ audit 1 --kernel "$build/aarch64/bin/libattest_zoo.so:zoo_length_ignored"
 
 rooms="problem reference machine fast audit/judge"
 for room in $rooms; do
-  ctest --test-dir "$build/aarch64/tests/$room" -N -L 'unit|property' -LE 'nightly|differential' |
+  ctest --test-dir "$build/aarch64/tests/$room" -N -L 'unit|property' -LE 'slow|nightly|differential' |
     sed -n 's/^ *Test *#[0-9]*: //p'
 done | sort -u >"$build/aarch64/chosen.txt"
 awk -F '\t' 'NR == FNR { chosen[$1]; next } $1 in chosen && !$3 { print $2 }' \
@@ -55,6 +55,6 @@ awk -F '\t' 'NR == FNR { chosen[$1]; next } $1 in chosen && !$3 { print $2 }' \
   tr ' ' '\n' | sort -u | xargs cmake --build "$build/aarch64" --target
 export RC_PARAMS=max_success=25 # of each property: qemu takes twenty times as long
 for room in $rooms; do
-  ctest --test-dir "$build/aarch64/tests/$room" -j 2 -L 'unit|property' -LE 'nightly|differential' \
+  ctest --test-dir "$build/aarch64/tests/$room" -j 2 -L 'unit|property' -LE 'slow|nightly|differential' \
     --output-on-failure --no-tests=error
 done
