@@ -1,5 +1,12 @@
-/* Honest, and each needs an optional input in every call. The last one is of version 2. */
+/* Honest, and each needs an optional input in every call, except the first. Those of lengths are of version 2. */
 #include "limited.h"
+
+attest_status attest_windows_with_mask_or_none(attest_call const* call) {
+  sizes const s = sizes_of(call);
+  return within(!call->bias && !call->weights && one_of_two(&s) && s.n <= s.m && call->left >= 0 && call->right == 0 &&
+                    call->diagonal == s.m - s.n,
+                call);
+}
 
 attest_status attest_needs_mask(attest_call const* call) {
   sizes const s = sizes_of(call);

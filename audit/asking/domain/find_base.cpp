@@ -128,10 +128,19 @@ void domain_search::add_queries_to_base() {
   }
 }
 
+/// What the kernel needs may be the band, asked here for the first time, and not the inputs beside it.
+void domain_search::drop_needless_inputs() {
+  domain_call without = base_;
+  without.needs = {};
+  if (ask_.takes(without)) base_ = without;
+}
+
 bool domain_search::find_base() {
   auto const takes_one_beside_needs = [&](call_product const& of) {
-    return std::ranges::any_of(likely_needs(),
-                               [&](needed_inputs const& needs) { return takes_one_of(ask_, of, needs, base_); });
+    bool const takes = std::ranges::any_of(
+        likely_needs(), [&](needed_inputs const& needs) { return takes_one_of(ask_, of, needs, base_); });
+    if (takes) drop_needless_inputs();
+    return takes;
   };
   for (std::size_t at = 0; at < std::size(bases); ++at) {
     if (at == needs_from) {
