@@ -69,6 +69,13 @@ class questioner {
     return true;
   }
 
+  /// Among the forms with the features of `base`: in a domain, several features may be one band.
+  bool any_wrong_outside(std::function<bool(call_form const&)> const& holds, call_form const& base) const {
+    return std::ranges::any_of(known_, [&](known_answer const& known) {
+      return known.given.is == answer::wrong && known.form.options == base.options && !holds(known.form);
+    });
+  }
+
   void add_to(std::vector<judged_form>& calls) const {
     for (known_answer const& known : known_)
       if (known.given.is != answer::refused) calls.push_back({known.form, known.given.is == answer::wrong});
@@ -195,8 +202,9 @@ std::optional<condition> settled(call_form failing, std::span<judged_form const>
     found.clauses = in_order(std::move(found.clauses));
   }
   auto const texts = texts_of(found.clauses);
-  if (std::ssize(texts) > most_clauses) return std::nullopt;
-  return condition{sentence_of(found.clauses), texts, 0, predicate_of(found.clauses)};
+  auto const holds = predicate_of(found.clauses);
+  if (std::ssize(texts) > most_clauses || to.any_wrong_outside(holds, found.base)) return std::nullopt;
+  return condition{sentence_of(found.clauses), texts, 0, holds};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The condition of a finding is named for kernels that take one domain only, where a question outside is refused.
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -78,6 +79,29 @@ TEST_CASE("a condition inside a domain is named", "[unit]") {
       CHECK((found ? found->sentence : "none") == one.sentence);
       if (found) CHECK(found->questions <= 150);
     }
+}
+
+TEST_CASE("a condition that is stated holds for every wrong answer of its search", "[unit]") {
+  call_domain const domain = call_domain::of_text("d=64,128 dv=d n%64 m%64 group=1 causal=none,window").value();
+  auto const wrong = [](call_form const& f) {
+    return has_band(f) && f.size.m > f.size.n && (f.size.m - f.size.n) % 128 == 64;
+  };
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    random_stream random(seed, "odd tiles apart");
+    call_form failing{.size = {1, 2, 2, 64, 128, 64, 64}};
+    while (!wrong(failing)) failing = drawn_form(random, problem::element_type::f32, {1 << 28, 1 << 28}, {}, domain);
+    std::vector<call_form> met;
+    auto const found = find_condition(
+        failing, {},
+        [&](question const& asked) {
+          bool const inside = takes(domain, asked.judged), is_wrong = inside && wrong(asked.judged);
+          if (is_wrong) met.push_back(asked.judged);
+          return std::optional(given_answer{is_wrong ? answer::wrong : inside ? answer::right : answer::refused});
+        },
+        4, domain);
+    INFO(failing.text() << "  " << (found ? found->sentence : "none"));
+    if (found) CHECK(std::ranges::all_of(met, found->holds));
+  }
 }
 
 }  // namespace attest::audit::condition_in_domain_test
