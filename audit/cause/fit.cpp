@@ -18,6 +18,8 @@ owned_outputs only(std::string_view output, owned_outputs const& of) {
   return part;
 }
 
+row_index row_of(violation const& wrong) { return {wrong.index[0], wrong.index[1], wrong.index[2]}; }
+
 fit fit_of(judgement const& judged) {
   if (judged.failed > 0) return fit::refuted;
   bool const all = judged.undecided == 0 && judged.not_certified == 0 && (judged.judged() > 0 || judged.exist == 0);
@@ -25,8 +27,12 @@ fit fit_of(judgement const& judged) {
 }
 
 fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judged_call const& of, double& worst) {
-  bool open = false;
+  bool open = false, all_left_open = !of.wrong.empty();
   for (violation const& wrong : of.wrong) {
+    row_index const row = row_of(wrong);
+    if (std::ranges::any_of(supposed, [&](answered_call const& call) { return call.open_rows.contains(row); }))
+      continue;
+    all_left_open = false;
     fit const is = fit_of_row(supposed, wrong, worst);
     if (is == fit::refuted) return is;
     open |= is != fit::certified;
@@ -38,15 +44,16 @@ fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judge
     if (is == fit::refuted) return is;
     open |= is != fit::certified;
   }
-  return open ? fit::open : fit::certified;
+  return open || all_left_open ? fit::open : fit::certified;
 }
 
 }  // namespace
 
 fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst) {
   bool judged = false, open = false;
-  row_index const row{wrong.index[0], wrong.index[1], wrong.index[2]};
+  row_index const row = row_of(wrong);
   for (answered_call const& call : supposed) {
+    open |= call.open_rows.contains(row);
     owned_outputs const part = only(wrong.output, call.outputs);
     if (part.empty()) continue;
     judgement const found = judge_by_law(call.problem, part, call.claim, {&row, 1}, thoroughness::verdict);

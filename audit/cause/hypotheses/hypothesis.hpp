@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "audit/tensors/memory_form.hpp"
 #include "audit/tensors/owned_outputs.hpp"
 #include "audit/tensors/owned_problem.hpp"
+#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
 
@@ -26,6 +28,7 @@ struct answered_call {
   bool open = false;                       ///< of gradients: the hypothesis says nothing of these
   bool put_right = false;                  ///< of gradients: what the mistake added was taken from them again
   memory_form memory{};                    ///< how the tensors lay in memory
+  std::set<row_index> open_rows{};         ///< the hypothesis says nothing of them: they have no key, and O = 0
 };
 
 /// The call with a problem and outputs of rank 4, whatever the rank of the caller; in slots, if it was packed or paged.

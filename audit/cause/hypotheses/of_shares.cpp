@@ -23,23 +23,24 @@ using row_question = std::function<bool(std::int64_t b, std::int64_t h, std::int
 calls without_rows(answered_call call, row_question const& open) {
   owned_problem const& p = call.problem;
   problem::sizes const& s = p.size();
-  bool any = false;
   for (std::int64_t row = 0; row < s.b * s.hq * s.n; ++row) {
     if (!open(row / s.n / s.hq, row / s.n % s.hq, row % s.n)) continue;
-    any = true;
+    call.open_rows.insert({row / s.n / s.hq, row / s.n % s.hq, row % s.n});
     for (std::int64_t c = 0; call.outputs.o && c < s.dv; ++c)
       store(*call.outputs.o, static_cast<std::size_t>(row * s.dv + c), 0);
     if (call.outputs.lse) store(*call.outputs.lse, static_cast<std::size_t>(row), -HUGE_VAL);
   }
   conventions const& empty = call.claim.conventions;
-  if (!any) return {std::move(call)};
+  if (call.open_rows.empty()) return {std::move(call)};
   if (empty.empty_row != conventions::row::zero || empty.empty_lse != conventions::log::minus_infinity ||
       p.draft().sink)
     return {};
   problem_draft draft = p.draft();
   show(draft, s, [&](auto b, auto h, auto i, auto j) { return !open(b, h, i) && sees(p, b, h, i, j); });
   draft.align = 0;
-  return with_problem(call, std::move(draft));
+  auto supposed = with_problem(call, std::move(draft));
+  for (answered_call& each : supposed) each.open_rows = call.open_rows;
+  return supposed;
 }
 
 /// l is this share of the sum of a row, and O is the whole sum. `sum` adds the weights of the visible keys

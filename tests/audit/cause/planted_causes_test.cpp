@@ -156,4 +156,19 @@ TEST_CASE("a mistake whose number the answers choose explains no failing input b
   CHECK(found.partly.front().name == "mask-ignored");
 }
 
+TEST_CASE("a mistake explains no input of whose wrong rows it says nothing", "[unit]") {
+  audit::problem_draft draft;
+  for (audit::owned_tensor* const one : {&draft.q, &draft.k, &draft.v})
+    *one = audit::owned_tensor::compact(problem::element_type::f32, {1, 1, one == &draft.q ? 1 : 32, 1});
+  audit::store(draft.q, 0, 1);
+  for (std::size_t j = 16; j < 32; ++j) audit::store(draft.k, j, -130);  // the last tile of 16 has no weight
+  auto const problem = audit::owned_problem::of_valid(std::move(draft));
+  audit::owned_outputs wrong = builtin_answer(problem.draft());
+  audit::store(*wrong.o, 0, 3);
+  audit::answered_case answers;
+  answers.add(problem, wrong, *audit::find_contract("f32"), {});
+  REQUIRE(answers.is_wrong());
+  CHECK(audit::fit_of(*audit::find_hypothesis("sum-of-last-tile-of-16"), answers) == audit::fit::open);
+}
+
 }  // namespace attest::tests::planted_causes_test
