@@ -150,7 +150,7 @@ void add_rows_and_groups(gradient_list& to) {
     to.add("window-700", {1, 2, 2, 700, 700, 128, 128}, [](auto& p, auto&) { p.band = {0, 255, 0}; });
     to.add("cross-192-1000", {2, 2, 2, 192, 1000, 64, 64}, [](auto&, auto&) {});
   }
-  to.add("past-a-tile", {1, 2, 1, 129, 65, 64, 64}, [](auto&, auto&) {});
+  to.add("past-a-tile", {2, 2, 1, 129, 65, 64, 64}, [](auto&, auto&) {});
 }
 
 void add_shared_inputs(gradient_list& to) {

@@ -124,4 +124,12 @@ TEST_CASE("the dear checks stay below half of the others' elements, and a tenth 
     }
 }
 
+TEST_CASE("gradients are asked of several entries beside several tiles of queries and of keys", "[unit]") {
+  auto const cases = audit::backward_cases({.seed = 1, .quick = true});
+  CHECK(std::ranges::any_of(cases, [](audit_case const& made) {
+    problem::sizes const& s = made.problem.size();
+    return s.b > 1 && s.n > 128 && s.m > 64;
+  }));
+}
+
 }  // namespace attest::tests::cases_test
