@@ -163,9 +163,10 @@ void add_hypotheses_of_axes(hypothesis_list& to) {
            transposes(&problem_draft::bias));
   add_mask("mask-transposed", "the mask of query i and key j is read at query j and key i",
            transposes(&problem_draft::mask));
-  add("o-in-other-order", "O is written as [b, n, h, d]", takes_other_order(false, true));
-  add("inputs-in-other-order", "Q, K and V are read as [b, n, h, d]", takes_other_order(true, false));
-  add("all-in-other-order", "Q, K, V and O are taken for [b, n, h, d]", takes_other_order(true, true));
+  add("o-in-other-order", "the axes of heads and queries are exchanged in O", takes_other_order(false, true));
+  add("inputs-in-other-order", "the axes of heads and rows are exchanged in Q, K and V",
+      takes_other_order(true, false));
+  add("all-in-other-order", "the axes of heads and rows are exchanged in Q, K, V and O", takes_other_order(true, true));
   for (std::int64_t const width : {16, 32, 64, 128})
     add(fmt::format("v-columns-modulo-{}", width),
         fmt::format("columns of V from {} on are those of the first {}", width, width),

@@ -43,4 +43,11 @@ TEST_CASE("hypotheses and events have names of their own, and what the zoo expec
   }
 }
 
+TEST_CASE("no hypothesis names an order of axes: a file or a function may have another", "[unit]") {
+  for (audit::hypothesis const& each : audit::hypotheses()) {
+    CAPTURE(each.sentence);
+    CHECK(each.sentence.find("[b, ") == std::string::npos);
+  }
+}
+
 }  // namespace attest::tests::hypothesis_table_test
