@@ -228,4 +228,11 @@ std::optional<condition> find_condition(call_form const& failing, std::span<judg
   return found;
 }
 
+std::string sentence_beside(condition const& found, std::span<judged_form const> judged) {
+  bool const elsewhere = found.holds && std::ranges::any_of(judged, [&](judged_form const& call) {
+                           return call.wrong && !found.holds(call.form);
+                         });
+  return elsewhere ? "around this call: " + found.sentence : found.sentence;
+}
+
 }  // namespace attest::audit

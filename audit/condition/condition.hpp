@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "audit/cases/domain/call_domain.hpp"
 #include "audit/condition/question.hpp"
@@ -25,5 +26,9 @@ std::optional<condition> find_condition(call_form const& failing, std::span<judg
                                         asker const& ask, std::int64_t element_bytes = 4,
                                         call_domain const& domain = {},
                                         std::span<value_form const> special = special_values);
+
+/// The sentence of a condition, beside all calls that were judged. If a wrong one lies outside, it speaks of the calls
+/// around the failing one: "around this call: wrong where causal".
+std::string sentence_beside(condition const& found, std::span<judged_form const> judged);
 
 }  // namespace attest::audit

@@ -12,8 +12,9 @@ namespace attest::audit {
 namespace {
 
 /// "gradients wrong where causal" for "wrong where causal".
-std::string of_gradients(std::string const& sentence) {
-  return (sentence.starts_with("wrong") ? "gradients " : "gradients: ") + sentence;
+condition of_gradients(condition found) {
+  found.sentence = (found.sentence.starts_with("wrong") ? "gradients " : "gradients: ") + found.sentence;
+  return found;
 }
 
 }  // namespace
@@ -63,7 +64,7 @@ void audit_session::name_conditions() {
         special_values_of(call));
     if (!where || (where->holds && !where->holds(*form))) continue;
     if (where->holds) conditions_[&found] = where->holds;
-    found.condition = is_pass ? of_gradients(where->sentence) : where->sentence;
+    found.condition = sentence_beside(is_pass ? of_gradients(*where) : *where, asked);
     bool const of_all =
         where->holds && std::ranges::none_of(others, &judged_form::wrong) &&
         std::ranges::all_of(asked, [&](judged_form const& call) { return call.wrong == where->holds(call.form); });

@@ -1,5 +1,6 @@
 // The condition of a finding is named for kernels that take one domain only, where a question outside is refused.
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <string>
 #include <vector>
@@ -102,6 +103,16 @@ TEST_CASE("a condition that is stated holds for every wrong answer of its search
     INFO(failing.text() << "  " << (found ? found->sentence : "none"));
     if (found) CHECK(std::ranges::all_of(met, found->holds));
   }
+}
+
+TEST_CASE("a condition speaks of the calls around one if wrong calls lie outside it", "[unit]") {
+  call_form causal{.size = {1, 1, 1, 4, 4, 8, 8}}, masked = causal;
+  causal.options.add(feature::causal), masked.options.add(feature::mask);
+  condition const found{.sentence = "wrong where causal", .clauses = {"causal"}, .holds = has_band};
+  CHECK(sentence_beside(found, std::array{judged_form{causal, true}, judged_form{masked, false}}) ==
+        "wrong where causal");
+  CHECK(sentence_beside(found, std::array{judged_form{causal, true}, judged_form{masked, true}}) ==
+        "around this call: wrong where causal");
 }
 
 }  // namespace attest::audit::condition_in_domain_test
