@@ -8,6 +8,11 @@ attest_status attest_windows_with_mask_or_none(attest_call const* call) {
                 call);
 }
 
+attest_status attest_needs_mask_or_band(attest_call const* call) { /* as a Python function that gets a band as a mask */
+  sizes const s = sizes_of(call);
+  return within((call->mask || call->left >= 0 || call->right >= 0) && !call->bias && !call->weights && one_of_two(&s),
+                call);
+}
 attest_status attest_needs_mask(attest_call const* call) {
   sizes const s = sizes_of(call);
   return within(call->mask && !call->bias && !call->weights && one_of_two(&s) && has_band(call, none), call);

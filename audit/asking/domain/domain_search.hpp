@@ -33,6 +33,7 @@ class domain_search {
   bool takes_everything();
   bool find_base();
   void drop_needless_inputs();
+  void prefer_mask_to_band();
   void add_queries_to_base();
   /// Begins with the base alone.
   void start();

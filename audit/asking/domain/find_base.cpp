@@ -135,6 +135,15 @@ void domain_search::drop_needless_inputs() {
   if (ask_.takes(without)) base_ = without;
 }
 
+/// A function that gets bands as a mask refuses calls without either: it needs a mask.
+void domain_search::prefer_mask_to_band() {
+  domain_call masked = base_;
+  masked.needs.add(needed_inputs::input::mask);
+  if (base_.band == band_form::none || !ask_.takes(masked)) return;
+  masked.band = band_form::none;
+  if (ask_.takes(masked)) base_ = masked;
+}
+
 bool domain_search::find_base() {
   auto const takes_one_beside_needs = [&](call_product const& of) {
     bool const takes = std::ranges::any_of(
@@ -155,7 +164,10 @@ bool domain_search::find_base() {
       if (met.failed.empty() && met.erred.empty() && met.died.empty() && gives_up_()) return false;
       if (std::ranges::any_of(further_beside_needs, takes_one_beside_needs)) return true;
     }
-    if (takes_one_of(ask_, bases[at], {}, base_)) return true;
+    if (takes_one_of(ask_, bases[at], {}, base_)) {
+      prefer_mask_to_band();
+      return true;
+    }
   }
   return false;
 }

@@ -50,6 +50,7 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
 TEST_CASE("optional inputs that every call must have are found", "[unit]") {
   auto const [symbol, text] = GENERATE(
       expected{"attest_windows_with_mask_or_none", "d=64,128 dv=d m>=n m>=1 causal=window"},
+      expected{"attest_needs_mask_or_band", "d=64,128 dv=d needs=mask"},
       expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
       expected{"attest_needs_mask_and_bias", "d=64,128 dv=d causal=none needs=mask,bias"},
       expected{"attest_asserts_bias", "d=64,128 dv=d causal=none needs=bias"},
