@@ -127,7 +127,7 @@ void add_cancellation(gradient_list& to) {
       fill(p.k, [](auto, auto, auto j, auto t) { return j == t ? std::sqrt(32.0) : 0.0; });
     });
   to.add("one-key", {2, 4, 2, 5, 1, 8, 8}, [](auto&, auto&) {});
-  to.add("two-keys", {1, 2, 2, 33, 2, 8, 8}, [](auto&, auto&) {});
+  to.add("two-keys", {3, 2, 2, 33, 2, 8, 8}, [](auto&, auto&) {});
 }
 
 void add_rows_and_groups(gradient_list& to) {

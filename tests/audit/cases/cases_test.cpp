@@ -130,6 +130,12 @@ TEST_CASE("gradients are asked of several entries beside several tiles of querie
     problem::sizes const& s = made.problem.size();
     return s.b > 1 && s.n > 128 && s.m > 64;
   }));
+  CHECK(std::ranges::any_of(cases, [](audit_case const& made) {  // an entry that is neither the first nor the last
+    auto const& p = made.problem.draft();
+    bool const plain = !p.mask && !p.bias && !p.sink && !p.q_lengths && !p.k_lengths && !p.q_offsets && !p.k_offsets &&
+                       !p.block_mask && !p.keep && p.softcap == 0 && !made.name.starts_with("special-values");
+    return plain && made.problem.size().b > 2 && made.problem.size().hk > 1 && made.problem.size().m > 1;
+  }));
 }
 
 }  // namespace attest::tests::cases_test
