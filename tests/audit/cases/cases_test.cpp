@@ -1,6 +1,7 @@
 // What cases promise, from their tensors alone: the plain form of every check, and the values of some checks.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -8,6 +9,8 @@
 #include "audit/cases/domain/edges.hpp"
 #include "audit/cases/families/backward.hpp"
 #include "audit/cases/families/plain.hpp"
+#include "audit/cases/families/upstream.hpp"
+#include "audit/cases/forms/call_form.hpp"
 #include "audit/cases/random.hpp"
 #include "audit/tensors/elements.hpp"
 #include "audit/zoo/kernel.hpp"
@@ -136,6 +139,14 @@ TEST_CASE("gradients are asked of several entries beside several tiles of querie
                        !p.block_mask && !p.keep && p.softcap == 0 && !made.name.starts_with("special-values");
     return plain && made.problem.size().b > 2 && made.problem.size().hk > 1 && made.problem.size().m > 1;
   }));
+}
+
+TEST_CASE("a dO with one NaN or infinity has it inside, in the smallest call of a domain, too", "[unit]") {
+  audit::random_stream random(1, "smallest");
+  auto const smallest = audit::owned_problem::of_valid(
+      audit::draft_of(audit::call_form{.size = {1, 1, 1, 1, 1, 1, 1}}, problem::element_type::f32, random));
+  CHECK(std::isnan(audit::load(audit::d_out_of(smallest, "do-holds-nan", 1), 0)));
+  CHECK(std::isinf(audit::load(audit::d_out_of(smallest, "do-holds-infinity", 1), 0)));
 }
 
 }  // namespace attest::tests::cases_test
