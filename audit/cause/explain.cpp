@@ -80,7 +80,7 @@ bool call_explainer::would_pass_f32_any(violation const& worst) {
 std::optional<common_factor> const& call_explainer::factor_of_row(violation const& wrong) {
   static std::optional<common_factor> const none;
   if (wrong.output != "o") return none;
-  auto const [at, fresh] = factors_.try_emplace({wrong.index[0], wrong.index[1], wrong.index[2]});
+  auto const [at, fresh] = factors_.try_emplace(wrong.row());
   if (fresh) at->second = find_common_factor(problem_, outputs_, wrong, claim_);
   return at->second;
 }

@@ -1,7 +1,6 @@
 // What explains wrong answers, in their sentences and classes. No verdict rests on it: the judge has counted before.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -33,7 +32,7 @@ class call_explainer {
   contract const& claim_;
   std::span<row_index const> rows_;
   std::optional<bool> passes_f32_any_;
-  std::map<std::array<std::int64_t, 3>, std::optional<common_factor>> factors_;  ///< by row
+  std::map<row_index, std::optional<common_factor>> factors_;  ///< by row
   std::map<output_kind, std::string> gradient_mistakes_;
 };
 

@@ -18,8 +18,6 @@ owned_outputs only(std::string_view output, owned_outputs const& of) {
   return part;
 }
 
-row_index row_of(violation const& wrong) { return {wrong.index[0], wrong.index[1], wrong.index[2]}; }
-
 fit fit_of(judgement const& judged) {
   if (judged.failed > 0) return fit::refuted;
   bool const all = judged.undecided == 0 && judged.not_certified == 0 && (judged.judged() > 0 || judged.exist == 0);
@@ -29,7 +27,7 @@ fit fit_of(judgement const& judged) {
 fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judged_call const& of, double& worst) {
   bool open = false, all_left_open = !of.wrong.empty();
   for (violation const& wrong : of.wrong) {
-    row_index const row = row_of(wrong);
+    row_index const row = wrong.row();
     if (std::ranges::any_of(supposed, [&](answered_call const& call) { return call.open_rows.contains(row); }))
       continue;
     all_left_open = false;
@@ -51,7 +49,7 @@ fit fit_of_call(std::vector<answered_call> const& supposed, answered_case::judge
 
 fit fit_of_row(std::vector<answered_call> const& supposed, violation const& wrong, double& worst) {
   bool judged = false, open = false;
-  row_index const row = row_of(wrong);
+  row_index const row = wrong.row();
   for (answered_call const& call : supposed) {
     open |= call.open_rows.contains(row);
     owned_outputs const part = only(wrong.output, call.outputs);

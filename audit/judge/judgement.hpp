@@ -12,6 +12,7 @@
 #include "audit/judge/preset_comparison.hpp"
 #include "audit/judge/sharpness.hpp"
 #include "audit/judge/systematic_error.hpp"
+#include "audit/tensors/row_index.hpp"
 
 namespace attest::audit {
 
@@ -44,6 +45,8 @@ struct violation {
       0;  ///< threads that called at the same time, other calls alive; 0: the call was made by itself
   std::vector<std::string> picture = {};  ///< of the visibility probe: lines that show expected and read keys
   class_basis basis = class_basis::seen;
+
+  row_index row() const noexcept { return {index[0], index[1], index[2]}; }
 };
 
 /// Gives each violation of a case without a class `by_check`, the class of the check, as a suspicion. A finite

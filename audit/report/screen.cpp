@@ -125,10 +125,10 @@ std::string takes_words(verdict_facts const& facts) {
     return fmt::format("{}, perhaps more: the search was cut short. --domain states it (docs/domain.md)",
                        facts.domain.empty() ? "every size that was asked" : facts.domain);
   if (!facts.domain.empty()) return facts.domain + "   (docs/domain.md)";
-  if (facts.covered.calls.answered == 0)
-    return facts.covered.calls.asked == 0 || facts.verdict != verdict::refuted
-               ? ""
-               : "no call that was asked; --domain states the sizes of a kernel that takes few (docs/domain.md)";
+  reply_count const& calls = facts.covered.calls;
+  if (calls.answered == 0 && (calls.asked == 0 || facts.verdict != verdict::refuted)) return "";
+  if (calls.answered == 0)
+    return "no call that was asked; --domain states the sizes of a kernel that takes few (docs/domain.md)";
   reply_count const& plain = facts.covered.plain;
   return plain.answered == 0 && plain.refused() > 0
              ? "no plain call; --domain can say what every call needs (docs/domain.md)"

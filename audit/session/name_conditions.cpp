@@ -56,12 +56,11 @@ void audit_session::name_conditions() {
     std::vector<judged_form> earlier = asked;
     for (call_form& before : forms_before(*failing, found.what.call, pool_.limits().domain.needs))
       earlier.push_back({std::move(before), false});
-    row_index const row{found.what.index[0], found.what.index[1], found.what.index[2]};
-    auto const where = find_condition(
-        *form, earlier,
-        ask_kernel(options_, until, row, pool_.limits().domain, is_pass ? asked_pass::backward : asked_pass::forward),
-        static_cast<std::int64_t>(problem::size_of(options_.claim->type)), pool_.limits().domain,
-        special_values_of(call));
+    auto const where = find_condition(*form, earlier,
+                                      ask_kernel(options_, until, found.what.row(), pool_.limits().domain,
+                                                 is_pass ? asked_pass::backward : asked_pass::forward),
+                                      static_cast<std::int64_t>(problem::size_of(options_.claim->type)),
+                                      pool_.limits().domain, special_values_of(call));
     if (!where || (where->holds && !where->holds(*form))) continue;
     if (where->holds) conditions_[&found] = where->holds;
     found.condition = sentence_beside(is_pass ? of_gradients(*where) : *where, asked);
