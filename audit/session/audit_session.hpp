@@ -1,5 +1,4 @@
-// One audit under way: its cases are taken (take_cases.cpp), then its findings are explained (run_audit.cpp,
-// name_conditions.cpp).
+// One audit under way: its cases (take_cases.cpp), its report (run_audit.cpp) and its conditions (name_conditions.cpp).
 #pragma once
 
 #include <chrono>
@@ -13,33 +12,27 @@
 #include "audit/asking/plan.hpp"
 #include "audit/cases/forms/interface_points.hpp"
 #include "audit/condition/question.hpp"
-#include "audit/findings/findings_folder.hpp"
 #include "audit/isolation/own_time.hpp"
-#include "audit/report/builder.hpp"
 #include "audit/report/coverage/refusal_pattern.hpp"
 #include "audit/session/audit_words.hpp"
+#include "audit/session/session.hpp"
 #include "audit/support/interruption.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
 
-/// One audit: a kernel, its cases, and the report so far.
-class audit_session {
+class audit_session final : public session {
  public:
   /// `served` is asked instead of opening the kernel, if it is present.
   audit_session(audit_options const& options, audit_plan const& plan, report& into,
                 std::optional<kernel_session> served)
-      : options_(options),
+      : session(into, options.waived, {options.findings, run_of(options)}),
+        options_(options),
         plan_(plan),
-        report_(into),
-        collect_(into, options.waived),
-        saved_(options.findings, run_of(options)),
         when_{options.stop,
               options.budget ? std::optional(options.begun + seconds(0.9 * *options.budget)) : std::nullopt},
         pool_(plan, options, when_, std::move(served)),
         points_(options.claim->type) {}
-
-  std::optional<problem::error> run();
 
  private:
   using clock = std::chrono::steady_clock;
@@ -56,16 +49,24 @@ class audit_session {
            seconds(std::chrono::duration<double>(options_.begun + seconds(count) - own_time::now()).count() / share());
   }
   double share() const { return options_.budget ? 1 : own_time::share(); }
-  problem::result<std::string> take_all();
+  std::optional<problem::error> begin() override;
+  problem::result<std::optional<judged_case>> next() override;
+  void close() override;
+  bool interrupted() const override { return options_.interrupted(); }
+  bool explains() const override { return !options_.fail_fast && !interrupted(); }
+  void name_cause() override;
+  void name_conditions() override;
+  void save_findings() override;
+  void look_at_findings();
+  std::string end_of_cases();
   std::int64_t expected_cases(std::int64_t done) const;
   void not_drawn(std::int64_t made);
   void note_replies(std::vector<call_reply> const& replies);
   void note_refused(audit_case const& kernel_case);
   void list_refused_checks();
-  void name_conditions();
   /// Takes away the condition of a finding whose smaller call, which is printed, it does not hold for.
   void check_condition(finding& found, audit_case const& smaller);
-  void take(audit_case const& kernel_case, bool is_draw, case_result&& result);
+  void note(audit_case const& kernel_case, bool is_draw, case_result& result);
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
   std::string words_of_slowness() const;
@@ -81,11 +82,11 @@ class audit_session {
 
   audit_options const& options_;
   audit_plan const& plan_;
-  report& report_;
-  report_builder collect_;
-  findings_folder saved_;
   interruption when_;
   case_pool pool_;
+  std::optional<asked_case> current_;
+  std::size_t done_ = 0;  ///< cases
+  std::string stopped_;   ///< why the findings so far end the audit; empty: they do not
   bool incomplete_ = false, hurried_ = false, nothing_to_draw_ = false;
   int hung_ = 0, unanswered_ = 0;     ///< cases
   std::int64_t refused_by_size_ = 0;  ///< cases with a call whose sizes the kernel refuses by an end of its own

@@ -23,6 +23,7 @@ condition of_gradients(condition found) {
 /// under a finding only if it is true of its call. It stands above all of them only if every failing call that was
 /// judged is inside it and every passing one outside.
 void audit_session::name_conditions() {
+  if (!options_.conditions) return;
   // With --replay or --only CHECK/CASE the user is reproducing a known finding: skip the search.
   bool const single = options_.replay ||
                       std::ranges::any_of(options_.only, [](auto const& name) { return name.find('/') != name.npos; });

@@ -12,7 +12,6 @@
 #include "audit/findings/name_cause.hpp"
 #include "audit/findings/save_findings.hpp"
 #include "audit/report/coverage/refused_check.hpp"
-#include "audit/report/name_classes.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/session/audit_session.hpp"
 #include "audit/support/words.hpp"
@@ -74,7 +73,7 @@ void audit_session::list_refused_checks() {
   }
 }
 
-std::optional<problem::error> audit_session::run() {
+std::optional<problem::error> audit_session::begin() {
   if (auto why = pool_.start()) return why;
   report_.kernel = pool_.name();
   report_.kernel_builds = {build_of(options_.kernel, options_.channel, options_.claim->type)};
@@ -84,9 +83,11 @@ std::optional<problem::error> audit_session::run() {
   if (pool_.loading_changes_environment())
     report_.observations.emplace_back(
         "loading the kernel changed the rounding mode or FTZ/DAZ of its process (-ffast-math does)");
-  saved_.remove_earlier();
-  auto const stopped = take_all();
-  if (!stopped) return stopped.why();
+  return std::nullopt;
+}
+
+void audit_session::close() {
+  std::string const because = end_of_cases();
   list_refused_checks();
   if (plan_.draws && !options_.draws && !options_.part && !nothing_to_draw_)
     report_.observations.push_back(fmt::format(
@@ -106,26 +107,20 @@ std::optional<problem::error> audit_session::run() {
             "strict judges them, --domain states the rule",
             counted(refused_by_size_, "input", "inputs"), refused_by_size_ == 1 ? "its" : "their", refused_sizes_),
         kind_refused);
-  std::string because;  // empty: calls that were not answered
-  if (!stopped.value().empty()) incomplete_ = true, because = stopped.value();
-  collect_.finish(!incomplete_, because);
-  if (collect_.refuted() && !options_.fail_fast && !options_.interrupted()) {
-    name_cause(options_, plan_, pool_.limits(), cause_end(), report_);
-    name_classes(report_);
-    if (options_.conditions) name_conditions();
-  }
-  if (!options_.findings.empty() && collect_.refuted() && !options_.interrupted()) {
-    save_findings(
+  collect_.finish(because.empty() && !incomplete_, because);
+}
+
+void audit_session::name_cause() { audit::name_cause(options_, plan_, pool_.limits(), cause_end(), report_); }
+
+void audit_session::save_findings() {
+  if (!options_.findings.empty() && collect_.refuted() && !interrupted())
+    audit::save_findings(
         options_, [&](auto check, auto name) { return plan_.make(check, name, pool_.limits()); }, search_end(15, 0.95),
         saved_, report_, pool_.limits().domain,
         [&](finding& found, audit_case const& smaller) { check_condition(found, smaller); });
-    if (auto const why = saved_.list())
-      report_.observations.push_back({"the saved findings are not listed: " + why->message(), kind_not_saved});
-  }
   for (finding& found : report_.findings)
     if (!found.pictures && found.no_pictures.empty())
       found.no_pictures = options_.findings.empty() ? "--findings '' asks for none" : "the audit was interrupted";
-  return std::nullopt;
 }
 
 problem::result<report> run_audit(audit_options const& given) {

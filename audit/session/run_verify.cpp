@@ -10,7 +10,6 @@
 #include "audit/contract/preset_family.hpp"
 #include "audit/findings/draw_pictures.hpp"
 #include "audit/findings/name_cause.hpp"
-#include "audit/report/name_classes.hpp"
 #include "audit/report/rows_of_parts.hpp"
 #include "audit/session/read_recorded.hpp"
 #include "audit/session/save_recorded.hpp"
@@ -45,6 +44,7 @@ report begun_report(verify_options const& options, problem_file const& recorded)
 /// Says what was taken and what was not, and sets the verdict.
 void verify_session::close() {
   auto const all = std::ssize(cases_);
+  options_.on_progress(all, all, "");
   if (!stopped_.empty()) {
     report_.observations.push_back(fmt::format("stopped at problem {} of {}: {}", number_, all, stopped_));
     report_.not_asked.push_back({fmt::format("{} of {} problems", all - number_, all), stopped_});
@@ -71,7 +71,7 @@ void verify_session::close() {
 void verify_session::name_cause() {
   constexpr double unasked = 10, for_the_report = 0.1;
   if (reading_ && cases_so_read_ == std::ssize(report_.failing)) report_.cause = cause_of(*reading_, cases_so_read_);
-  else if (stopped_ != interrupted)
+  else
     name_recorded_cause(
         cases_, [&](audit_case const& of) { return contract_of(options_.claim, of.problem); },
         options_.budget ? (1 - for_the_report) * *options_.budget : unasked, [&] { return !why_to_stop().empty(); },
@@ -98,17 +98,10 @@ void verify_session::draw_findings() {
   }
 }
 
-std::optional<problem::error> verify_session::run() {
-  saved_.remove_earlier();
-  if (auto why = take_all()) return why;
-  close();
-  if (collect_.refuted()) name_cause(), name_classes(report_);
+void verify_session::save_findings() {
   draw_findings();
-  if (!options_.findings.empty() && collect_.refuted() && stopped_ != interrupted)
+  if (!options_.findings.empty() && collect_.refuted() && !interrupted())
     save_recorded(options_, cases_, saved_, report_);
-  if (auto const why = saved_.list())
-    report_.observations.push_back({"the saved findings are not listed: " + why->message(), kind_not_saved});
-  return std::nullopt;
 }
 
 problem::result<report> run_verify(verify_options const& options) {

@@ -7,7 +7,6 @@
 #include "audit/cause/explain.hpp"
 #include "audit/contract/preset_family.hpp"
 #include "audit/session/take_recorded.hpp"
-#include "audit/session/take_result.hpp"
 #include "audit/session/verify_session.hpp"
 #include "audit/support/interruptible.hpp"
 #include "audit/support/interruption.hpp"
@@ -33,41 +32,38 @@ std::optional<error> why_not_judged(contract const& claim, audit_case const& of)
 }  // namespace
 
 std::string verify_session::why_to_stop() const {
-  if (interruption{options_.stop}.requested()) return interrupted;
+  if (interruption{options_.stop}.requested()) return by_user;
   std::chrono::duration<double> const spent = std::chrono::steady_clock::now() - options_.begun;
   return options_.budget && spent.count() > *options_.budget ? fmt::format("--budget {:g} is spent", *options_.budget)
                                                              : "";
 }
 
-std::optional<error> verify_session::take_all() {
-  auto const all = std::ssize(cases_);
-  for (recorded_case& entry : cases_) {
-    if (stopped_.empty()) stopped_ = why_to_stop();
-    if (stopped_.empty() && options_.fail_fast && collect_.refuted()) stopped_ = "--fail-fast";
-    if (!stopped_.empty()) break;
-    options_.on_progress(number_, all, entry.input.name);
-    ++number_;
-    if (options_.claim)
-      if (auto why = why_not_judged(*options_.claim, entry.input)) return why;
-    take(entry, contract_of(options_.claim, entry.input.problem));
-  }
-  options_.on_progress(all, all, "");
-  return std::nullopt;
+problem::result<std::optional<session::judged_case>> verify_session::next() {
+  if (number_ == std::ssize(cases_)) return std::optional<judged_case>();
+  if (stopped_.empty()) stopped_ = why_to_stop();
+  if (stopped_.empty() && options_.fail_fast && collect_.refuted()) stopped_ = "--fail-fast";
+  if (!stopped_.empty()) return std::optional<judged_case>();
+  recorded_case& entry = cases_[static_cast<std::size_t>(number_)];
+  options_.on_progress(number_, std::ssize(cases_), entry.input.name);
+  ++number_;
+  if (options_.claim)
+    if (auto why = why_not_judged(*options_.claim, entry.input)) return *std::move(why);
+  contract const claim = contract_of(options_.claim, entry.input.problem);
+  note_claim(claim);
+  return std::optional(
+      judged_case{&entry.input, entry.generated, number_, result_of(entry, claim), reproducer_of(options_, claim)});
 }
 
-void verify_session::take(recorded_case& entry, contract const& claim) {
-  audit_case const& kernel_case = entry.input;
-  note_claim(claim);
+case_result verify_session::result_of(recorded_case& entry, contract const& claim) {
   case_result found;
   if (!judge(entry, claim, found)) stopped_ = why_to_stop(), found.inside.reset();
-  if (std::string const why = not_prepared(entry); !why.empty()) unprepared_[why].push_back(kernel_case.full_name());
+  if (std::string const why = not_prepared(entry); !why.empty()) unprepared_[why].push_back(entry.input.full_name());
   // In a file that attest wrote, one plain problem must have outputs, as in an audit; in any other, every problem.
   if (found.unsupported && !entry.generated) note_unanswered(entry);
-  if (auto const form = entry.generated ? form_of(kernel_case.problem.draft()) : std::nullopt; form && is_bare(*form))
+  if (auto const form = entry.generated ? form_of(entry.input.problem.draft()) : std::nullopt; form && is_bare(*form))
     plain_.add(found.unsupported ? reply::refused : reply::answered);
   any_ = any_ || !found.unsupported || found.judged.judged() > 0;
-  take_result(kernel_case, entry.generated, number_, std::move(found), reproducer_of(options_, claim), report_,
-              collect_);
+  return found;
 }
 
 /// Judges the outputs, and explains wrong ones. Returns false if the time ended before that.

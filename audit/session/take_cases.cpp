@@ -10,7 +10,6 @@
 #include "audit/condition/form.hpp"
 #include "audit/report/number_words.hpp"
 #include "audit/session/audit_session.hpp"
-#include "audit/session/take_result.hpp"
 #include "audit/support/words.hpp"
 
 namespace attest::audit {
@@ -46,7 +45,7 @@ void audit_session::judge_recording(audit_case const& kernel_case) {
                         claim.name));
 }
 
-void audit_session::take(audit_case const& kernel_case, bool is_draw, case_result&& result) {
+void audit_session::note(audit_case const& kernel_case, bool is_draw, case_result& result) {
   hung_ += result.hung, unanswered_ += result.unanswered;
   if (!result.refused_sizes.empty() && ++refused_by_size_ == 1) refused_sizes_ = result.refused_sizes;
   if (result.inside) pool_.wider().keep(*result.inside);
@@ -70,7 +69,6 @@ void audit_session::take(audit_case const& kernel_case, bool is_draw, case_resul
     collect_.add_unanswered(kernel_case.full_name());
   }
   judge_recording(kernel_case);
-  take_result(kernel_case, true, kernel_case.number, std::move(result), reproducer(kernel_case), report_, collect_);
 }
 
 void audit_session::note_replies(std::vector<call_reply> const& replies) {
@@ -125,61 +123,71 @@ std::int64_t audit_session::expected_cases(std::int64_t done) const {
   return all;
 }
 
-/// Takes the cases of the fixed part, then the draws. Returns nothing if all of the fixed part was asked, or enough of
-/// a slow kernel's; else why not.
-problem::result<std::string> audit_session::take_all() {
-  std::string stopped;
-  std::size_t const fixed = plan_.fixed.size();
-  std::size_t done = 0;
-  for (; stopped.empty(); ++done) {
-    bool const is_draw = done >= fixed;
-    options_.on_progress(static_cast<std::int64_t>(done), expected_cases(static_cast<std::int64_t>(done)),
-                         is_draw ? "draws" : plan_.fixed[done].full_name());
-    auto asked = pool_.wait(done);
-    if (!asked) break;
-    if (!asked->result) return asked->result.why();
-    case_result& result = asked->result.value();
+/// The cases of the fixed part, then the draws.
+problem::result<std::optional<session::judged_case>> audit_session::next() {
+  if (current_) look_at_findings();
+  while (stopped_.empty()) {
+    bool const is_draw = done_ >= plan_.fixed.size();
+    options_.on_progress(static_cast<std::int64_t>(done_), expected_cases(static_cast<std::int64_t>(done_)),
+                         is_draw ? "draws" : plan_.fixed[done_].full_name());
+    current_ = pool_.wait(done_);
+    if (!current_) break;
+    if (!current_->result) return current_->result.why();
+    case_result& result = current_->result.value();
     if (result.cut_short && result.judged.failed == 0) break;
-    if (!asked->plan.reported) continue;
+    ++done_;
+    if (!current_->plan.reported) continue;
     // A draw that --only or a file names is not independent of what it shows.
     report_.draws += is_draw;
     if (is_draw) report_.covered.add_draw(!result.unsupported);
-    if (!asked->made) break;
-    take(*asked->made, is_draw, std::move(result));
-    if (!hurried_ && may_hurry() && collect_.refuted()) {
-      // The verdict is known: the rest of the time is for other checks and for the findings.
-      hurried_ = true;
-      pool_.end_draws();
-      pool_.end_by(options_.quick ? since_begun_in_own(7) : in_own(3));
-    }
-    if (done + 1 == fixed && may_hurry() && judged_.empty() && !pool_.drawn().backward) {
-      nothing_to_draw_ = true;  // it answers no call
-      pool_.end_draws();
-    }
-    if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped = why_stopped();
+    audit_case const& made = *current_->made;
+    note(made, is_draw, result);
+    return std::optional(judged_case{&made, true, made.number, std::move(result), reproducer(made)});
   }
+  return std::optional<judged_case>();
+}
+
+/// Ends the draws or the audit if its findings so far say so.
+void audit_session::look_at_findings() {
+  if (!hurried_ && may_hurry() && collect_.refuted()) {
+    // The verdict is known: the rest of the time is for other checks and for the findings.
+    hurried_ = true;
+    pool_.end_draws();
+    pool_.end_by(options_.quick ? since_begun_in_own(7) : in_own(3));
+  }
+  if (done_ == plan_.fixed.size() && may_hurry() && judged_.empty() && !pool_.drawn().backward) {
+    nothing_to_draw_ = true;  // it answers no call
+    pool_.end_draws();
+  }
+  if (hung_ + unanswered_ >= 2 || (options_.fail_fast && collect_.refuted()) || has_enough()) stopped_ = why_stopped();
+}
+
+/// Says which cases were not asked. Returns nothing if all of the fixed part was, or enough of a slow kernel's; else
+/// why not.
+std::string audit_session::end_of_cases() {
+  std::size_t const fixed = plan_.fixed.size();
   pool_.close();
   options_.on_progress(0, 0, "");
   if (plan_.draws || plan_.shapes_from < fixed) report_.draw_products = pool_.limits().call.products;
   report_.all_draws = plan_.draws ? options_.draws.value_or(report_.draws) : 0;
   report_.all_cases = plan_.all_fixed + report_.all_draws;
-  if (done >= fixed) {
-    not_drawn(static_cast<std::int64_t>(done - fixed));
+  if (done_ >= fixed) {
+    not_drawn(static_cast<std::int64_t>(done_ - fixed));
     return std::string();
   }
-  if (stopped.empty()) stopped = why_stopped();
+  if (stopped_.empty()) stopped_ = why_stopped();
   report_.not_asked.insert(
       report_.not_asked.begin(),
-      {fmt::format("{} of {}", fixed - done, counted(static_cast<std::int64_t>(fixed), "input", "inputs")), stopped});
-  if (plan_.slow_call == 0 || done < plan_.least || stopped != words_of_slowness()) {
-    report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done, fixed, stopped));
-    return "the audit stopped early, before the end of its fixed part: " + stopped;
+      {fmt::format("{} of {}", fixed - done_, counted(static_cast<std::int64_t>(fixed), "input", "inputs")), stopped_});
+  if (plan_.slow_call == 0 || done_ < plan_.least || stopped_ != words_of_slowness()) {
+    report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done_, fixed, stopped_));
+    return "the audit stopped early, before the end of its fixed part: " + stopped_;
   }
   // Of a slow kernel half of the fixed part is enough, if every check has cases.
-  std::string few =
-      fmt::format("only {} of {} inputs were asked: {}; --budget {} asks all", grouped(static_cast<std::int64_t>(done)),
-                  grouped(static_cast<std::int64_t>(fixed)), stopped, seconds_of_all(done));
-  bool const enough = 2 * done >= fixed;
+  std::string few = fmt::format("only {} of {} inputs were asked: {}; --budget {} asks all",
+                                grouped(static_cast<std::int64_t>(done_)), grouped(static_cast<std::int64_t>(fixed)),
+                                stopped_, seconds_of_all(done_));
+  bool const enough = 2 * done_ >= fixed;
   report_.observations.emplace_back(few, kind_slow);
   return enough ? std::string() : few;
 }

@@ -1,5 +1,4 @@
-// One verification under way: the answers of its files are taken (take_answers.cpp), then its report is closed
-// (run_verify.cpp). audit_session.hpp is the same for a kernel that can be asked.
+// One verification under way: the answers of its files (take_answers.cpp) and its report (run_verify.cpp).
 #pragma once
 
 #include <map>
@@ -9,42 +8,39 @@
 #include <vector>
 
 #include "audit/files/case_file.hpp"
-#include "audit/findings/findings_folder.hpp"
 #include "audit/judge/wider_claims.hpp"
-#include "audit/report/builder.hpp"
 #include "audit/report/coverage/coverage.hpp"
 #include "audit/session/other_layout.hpp"
+#include "audit/session/session.hpp"
 #include "audit/session/verify_options.hpp"
 #include "audit/session/verify_words.hpp"
 #include "problem/result.hpp"
 
 namespace attest::audit {
 
-class verify_session {
+class verify_session final : public session {
  public:
   /// `foreign_o` is the name of a tensor of the files that may be an O; empty if there is none.
   verify_session(verify_options const& options, std::vector<recorded_case> cases, std::string foreign_o, report& into)
-      : options_(options),
+      : session(into, options.waived, {options.findings, run_of(options)}),
+        options_(options),
         cases_(std::move(cases)),
-        foreign_o_(std::move(foreign_o)),
-        report_(into),
-        collect_(into, options.waived),
-        saved_(options.findings, run_of(options)) {}
-
-  std::optional<problem::error> run();
+        foreign_o_(std::move(foreign_o)) {}
 
  private:
-  static constexpr char const* interrupted = "interrupted";
+  static constexpr char const* by_user = "interrupted";
 
-  std::optional<problem::error> take_all();
-  void take(recorded_case& entry, contract const& claim);
+  problem::result<std::optional<judged_case>> next() override;
+  void close() override;
+  bool interrupted() const override { return stopped_ == by_user; }
+  void name_cause() override;
+  void save_findings() override;
+  case_result result_of(recorded_case& entry, contract const& claim);
   bool judge(recorded_case& entry, contract const& claim, case_result& into);
   void judge_by_wider_claims(recorded_case const& entry, contract const& claim, bool usable, case_result& into);
   void read_otherwise(recorded_case const& entry, contract const& claim, case_result& into);
   void note_claim(contract const& claim);
   void note_unanswered(recorded_case const& entry);
-  void close();
-  void name_cause();
   void draw_findings();
   /// Why no further case is judged; empty if there is time.
   std::string why_to_stop() const;
@@ -52,9 +48,6 @@ class verify_session {
   verify_options const& options_;
   std::vector<recorded_case> cases_;
   std::string foreign_o_;
-  report& report_;
-  report_builder collect_;
-  findings_folder saved_;
   std::int64_t number_ = 0;             ///< cases that were taken
   std::string stopped_;                 ///< why not all were; empty: they were
   bool complete_ = true, any_ = false;  ///< does every case have an answer, and does any?
