@@ -9,8 +9,9 @@ _FAILURE = re.compile(
     r"out of memory|bad_alloc|illegal (memory|instruction|address)|hipErrorIllegalAddress|misaligned address"
     r"|unspecified launch failure|device-side assert|(CUDA|HIP) error: an|invalid configuration argument"
     r"|invalid argument\b|no kernel image|_STATUS_(EXECUTION_FAILED|INTERNAL_ERROR|ALLOC_FAILED)"
-    r"|PTXAS error|Error building extension|nvcc fatal|cannot open shared object|No module named|is not detected"
-    r"|is invalid for input of size|cannot reshape array|total size must be the same", re.I)
+    r"|PTXAS error|Error building extension|nvcc fatal|cannot open shared object|No module named|is not detected", re.I)
+# What a library says of shapes that the kernel's own arithmetic made.
+_FAULT = re.compile(r"is invalid for input of size|cannot reshape array|total size must be the same", re.I)
 # What libraries say of sizes, types, forms and features that they do not take.
 _REFUSAL = re.compile(
     r"\b(must|should|shall|only|expect(s|ed)?|requires?|unsupported|mismatch|invalid|divisible|multiple|at most)\b"
@@ -36,17 +37,22 @@ def _raised_by_kernel(why: BaseException) -> bool:
     return bool(packages) and (packages[-1] == packages[0] or packages[-1] not in _LIBRARIES)
 
 
-def may_be_refusal(why: BaseException, text: str) -> bool:
+def may_be_refusal(why: BaseException, text: str, *, empty: bool = False) -> bool:
     """Whether the exception, whose message is `text`, may say that the call is outside of what its kernel takes.
 
     A ValueError or a TypeError may, and an AssertionError whose last frame is in the kernel's own files. Any other
-    exception may if its text speaks of a limit. A fault of the device, memory that is used up and an error of the
-    installation are no refusals.
+    exception may if its text speaks of a limit, or if the call is `empty`, one of its sizes being 0. A fault of the
+    device, memory that is used up and an error of the installation are no refusals.
     """
-    if not isinstance(why, Exception) or isinstance(why, _NEVER) or _FAILURE.search(f"{type(why).__name__}: {text}"):
+    said = f"{type(why).__name__}: {text}"
+    if not isinstance(why, Exception) or isinstance(why, _NEVER) or _FAILURE.search(said):
+        return False
+    if empty:
+        return True
+    if _FAULT.search(said):
         return False
     if isinstance(why, _STATED):
         return True
     if isinstance(why, AssertionError) and _raised_by_kernel(why):
         return True
-    return bool(_REFUSAL.search(f"{type(why).__name__}: {text}"))
+    return bool(_REFUSAL.search(said))

@@ -88,6 +88,12 @@ def same_bits(copy: Array, judged: Array) -> bool:
     return bool(np.array_equal(copy.view(bits), judged.view(bits)))
 
 
+def _is_empty(asked: Any) -> bool:
+    """Whether a size of the call is 0: q, k and v, or the outputs of parts to merge, have all of its sizes."""
+    tensors = [tensor for name in ("q", "k", "v", "out") if (tensor := getattr(asked, name, None))]
+    return any(0 in tensor.contents.shape[:tensor.contents.ndim] for tensor in tensors)
+
+
 class _Broken(Exception):
     """What a callable must not do, in words."""
 
@@ -185,15 +191,15 @@ class Kernel:
         except BaseException as why:  # noqa: BLE001  a callable may raise anything, SystemExit too
             if isinstance(why, KeyboardInterrupt) and self._interruptible:
                 raise
-            return self._failed(why)
+            return self._failed(why, empty=_is_empty(pointer.contents))
 
-    def _failed(self, why: BaseException) -> int:
+    def _failed(self, why: BaseException, *, empty: bool) -> int:
         said = f"{type(why).__name__}: {first_line(why)}{place_of(why)}"
         # The report escapes what cannot be printed, and tracebacks are found by the sentence.
         said = cut("".join(one if one.isprintable() else "?" for one in said), MOST_SAID - len(MAY_BE_REFUSAL))
         if len(self.tracebacks) < MOST_TRACEBACKS:
             self.tracebacks.setdefault(said, "".join(traceback.format_exception(type(why), why, from_callable(why))))
-        (self._say_refusal if may_be_refusal(why, text_of(why)) else self._say)(said)
+        (self._say_refusal if may_be_refusal(why, text_of(why), empty=empty) else self._say)(said)
         return FAILED
 
     def _copy(self, judged: Array) -> Array:

@@ -54,6 +54,12 @@ def test_what_a_callable_has_no_parameter_for_is_not_asked_and_refutes_nothing(o
     assert report.asked["value-width"]["answered"] > 0
 
 
+def test_heads_by_which_a_callable_divides_may_be_none() -> None:
+    report = attest.audit(kernels.dividing, **SMALL, only=["accuracy", "nothing-there"])
+    assert report.verdict == "certified", report
+    assert any("ends plain calls with kv_heads=0 so, too" in str(each) for each in report.json["observations"])
+
+
 def test_a_declared_domain_is_asked_inside_and_named() -> None:
     for domain in ("d=64 dv=d n%128 m=n", {"d": 64, "dv": "d", "n": "%128", "m": "n"}):
         report = attest.audit("builtin", only="accuracy", domain=domain, **SMALL)

@@ -58,6 +58,14 @@ def test_a_fault_is_no_refusal(why: BaseException) -> None:
     assert not raised(why)
 
 
+@pytest.mark.parametrize(("why", "is_one"), [
+    (ZeroDivisionError("division by zero"), True), (IndexError("x"), True),
+    (ValueError("cannot reshape array of size 0 into shape (0,2)"), True),
+    (MemoryError(), False), (SystemExit(1), False), (RuntimeError("CUDA error: an illegal memory access"), False)])
+def test_any_exception_of_the_callable_may_refuse_an_empty_call(why: BaseException, is_one: bool) -> None:
+    assert may_be_refusal(why, str(why), empty=True) == is_one
+
+
 def test_an_assertion_of_a_library_is_no_refusal_unless_it_says_so() -> None:
     def of(call: Any) -> bool:
         try:
