@@ -50,8 +50,11 @@ void add_factors(hypothesis_list& to) {
   auto const heads_of_group = [](owned_problem const& p) {
     return p.size().hk > 0 ? static_cast<double>(p.size().hk) / static_cast<double>(p.size().hq) : 1;
   };
-  add("dkv-mean-of-group", "dK and dV are the mean over the query heads of a group, not the sum",
-      gradients_times({dk, dv}, heads_of_group));
+  for (auto const& [name, words, kinds, several] :
+       {named_kinds{"dk", "dK", {dk}}, named_kinds{"dv", "dV", {dv}}, named_kinds{"dkv", "dK and dV", {dk, dv}, true}})
+    add(fmt::format("{}-mean-of-group", name),
+        fmt::format("{} {} the mean over the query heads of a group, not the sum", words, several ? "are" : "is"),
+        gradients_times(kinds, heads_of_group));
 }
 
 /// A row whose Δ or LSE is taken in the place of another's.

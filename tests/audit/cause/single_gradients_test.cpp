@@ -84,6 +84,20 @@ TEST_CASE("keys at the end whose dK is 0, means in the place of sums, and a stat
         }) == "dk-of-default-scale");
 }
 
+TEST_CASE("means over a group of query heads are said of the gradients that have them", "[unit]") {
+  auto const mean_in = [](std::vector<output_kind> const& kinds) {
+    return name_of_cause(passes(), [&](owned_problem const& problem) {
+      owned_outputs outputs = gradients_of(problem);
+      for (output_kind const kind : kinds)
+        scale(outputs.of(kind), static_cast<double>(problem.size().hk) / static_cast<double>(problem.size().hq));
+      return outputs;
+    });
+  };
+  CHECK(mean_in({dk}) == "dk-mean-of-group");
+  CHECK(mean_in({dv}) == "dv-mean-of-group");
+  CHECK(mean_in({dk, dv}) == "dkv-mean-of-group");
+}
+
 TEST_CASE("query heads that are added to the wrong head of K and V are named", "[unit]") {
   // Each query head by itself has K and V of its own: what it adds is known.
   auto const added_to = [](auto head) {
