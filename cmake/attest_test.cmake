@@ -1,6 +1,6 @@
 # What takes longest starts first: in a new build CTest knows no times yet.
-set(ATTEST_LONGEST python.tests python.tests.slow coq.formula coq cli.slow find_domain.slow fitted_cases.slow
-  kernel_promises.slow cli_reports.slow cli_audit.slow report.smallest_calls kernel_promises.property cli_reports.unit
+set(ATTEST_LONGEST python.tests python.tests.slow coq.formula coq cli.slow find_domain.slow
+  cli_reports.slow cli_audit.slow report.smallest_calls kernel_promises.property cli_reports.unit
   cli_audit.unit cli_recorded.unit planted_some planted_causes.slow cli.unit cases.unit)
 
 # attest_add_test(name LABELS label… COMMAND word… [NEEDS need…] [TARGETS target…] [TIMEOUT seconds])
@@ -105,7 +105,7 @@ function(attest_test subject)
   foreach(label IN LISTS ARG_LABELS)
     attest_add_test(${subject}.${label} LABELS ${label} ${also} TIMEOUT 3600 NEEDS ${ARG_NEEDS}
       COMMAND ${program} "-#" "${chosen}[${label}]" -w NoTests)
-    if(label MATCHES "^(property|slow)$")
+    if(label MATCHES "^(property|slow|nightly)$")
       set(cases ${ATTEST_PROPERTY_CASES})
       if(DEFINED ARG_CASES)
         set(cases ${ARG_CASES})

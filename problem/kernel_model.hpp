@@ -153,8 +153,9 @@ struct kernel_model {
   double x0 = std::numeric_limits<double>::infinity();       ///< weights below e^(−x0) are replaced by 0
   double u_p = 0, omega_p = 0;                               ///< the rounding of weights before their product with V
   double p_limit = std::numeric_limits<double>::infinity();  ///< the overflow threshold of that format
-  bool p_shared = false;                                     ///< l sums the rounded weights too
-  normalised_first p_normalised = normalised_first::no;      ///< where they are rounded (u_p or ω_p not 0)
+  double u_v = 0;         ///< the rounding of elements of V to fewer bits before that product; 0 if each has no more
+  bool p_shared = false;  ///< l sums the rounded weights too
+  normalised_first p_normalised = normalised_first::no;  ///< where they are rounded (u_p or ω_p not 0)
   problem::weight_reference weight_reference = problem::weight_reference::unknown;
   problem::returned_weights returned_weights = problem::returned_weights::unrounded;
 

@@ -1,18 +1,43 @@
 #include "audit/contract/contract.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <iterator>
 #include <string>
+#include <variant>
 
 #include "audit/contract/gradient_presets.hpp"
 #include "audit/contract/merge_presets.hpp"
 #include "audit/contract/preset_models.hpp"
+#include "reference/bound/declared_weights.hpp"
 
 namespace attest::audit {
 namespace {
 
 using problem::element_type;
 using problem::kernel_model;
+
+/// Is the element 0, infinite or a NaN, or a normal number of at most so many significant bits?
+template <class T>
+bool has_at_most(int bits, T element) {
+  constexpr problem::binary_format format = problem::format_of<T>;
+  std::uint64_t const size = std::bit_cast<problem::bits_of<T>>(element) & (format.sign_bit() - 1);
+  std::uint64_t const further = format.fraction_mask() >> std::min(bits - 1, format.fraction_bits);
+  return size == 0 || size >= format.infinity() || (size > format.fraction_mask() && (size & further) == 0);
+}
+
+/// Does rounding to numbers of this unit roundoff, a power of two, leave every element of V as it is?
+template <class T>
+bool keeps_values(problem::instance<T> const& p, double unit) {
+  int const bits = -std::ilogb(unit);
+  for (std::int64_t b = 0; b < p.size().b; ++b)
+    for (std::int64_t h = 0; h < p.size().hk; ++h)
+      for (std::int64_t j = 0; j < p.keys(b); ++j)
+        for (std::int64_t c = 0; c < p.size().dv; ++c)
+          if (!has_at_most(bits, p.v()(b, h, j, c))) return false;
+  return true;
+}
 
 std::vector<contract> make_contracts() {
   // The assumptions of every preset of an unknown kernel, said in every sentence.
@@ -114,7 +139,11 @@ std::vector<contract> make_contracts() {
 }  // namespace
 
 kernel_model contract::model_for(problem::any_instance const& instance) const {
-  return problem::with_lse_in(conventions.lse_base, builtin ? builtin_model(instance) : fixed);
+  kernel_model model = builtin ? builtin_model(instance) : fixed;
+  bool const has_bits = model.u_v > 0 && reference::is_power_of_two(model.u_v);
+  if (has_bits && std::visit([&](auto const& p) { return !p.d_out() && keeps_values(p, model.u_v); }, instance))
+    model.u_v = 0;
+  return problem::with_lse_in(conventions.lse_base, model);
 }
 
 problem::gradient_model contract::gradient_for(problem::any_instance const& instance) const {

@@ -140,6 +140,7 @@ void visit_model(problem::kernel_model& m, Visitor& visitor) {
     whole(added, "block_fma", m.block_fma, fields::steps);
     whole(added, "alignment_bits", m.alignment_bits, fields::bits);
     fields::word(added, "accumulator", m.accumulator, {"any", "one"});
+    added.number("u_v", m.u_v, unit);
   });
 }
 

@@ -95,7 +95,7 @@ std::optional<error> wrong_weight_reference(problem::kernel_model const& model, 
   if (model.weight_reference == weight_reference::unknown) return std::nullopt;
   if (!reference::declares_weights(model))
     return of_key("model.weight_reference",
-                  "contradicts another field: known weights need a u_p that is a power of two, p_shared false, "
+                  "contradicts another field: known weights need a u_p that is a power of two, u_v 0, p_shared false, "
                   "p_normalised 'no', k_pre 0, tau 0, splits 1, merge 'raw', normalise 'sum'; 'rising' and 'falling' "
                   "also rescales other than 'none', and all but 'own_block' merges 0");
   if (model.weight_reference != weight_reference::whole_row && !block_is_written)

@@ -1,5 +1,7 @@
 #include "audit/contract/gradient_presets.hpp"
 
+#include "reference/bound/gamma.hpp"
+
 namespace attest::audit {
 
 using problem::gradient_model;
@@ -30,7 +32,8 @@ gradient_model narrow_gradient(kernel_model const& forward, bool tensor_core) {
     m.k_dp_per_dv = 2, m.k_dp_base = 5;
     m.k_dv = 2;
   }
-  m.u_pd = m.u_ds = forward.u_p, m.omega_pd = m.omega_ds = forward.omega_p;
+  m.u_pd = m.u_ds = forward.u_v > 0 ? reference::compounded(forward.u_p, forward.u_v) : forward.u_p;
+  m.omega_pd = m.omega_ds = forward.omega_p;
   m.ds_scaled = true;
   m.u_head = m.u_grad = forward.u_out, m.omega_head = m.omega_grad = forward.omega_out;
   m.stored_limit = forward.out_limit;

@@ -13,7 +13,7 @@ problem::gradient_model unknown_gradient(problem::kernel_model const& forward);
 
 /// The same for 16-bit tensors: a weight may be rounded before it forms dS, dS is rounded once, gradients are sums of
 /// f32 that are rounded once, or once for each query head.
-/// Requires  the kernel model of a preset for this type: its u_p, omega_p, u_out, omega_out and out_limit are read
+/// Requires  the kernel model of a preset for this type: its u_p, omega_p, u_v, u_out, omega_out and out_limit are read
 problem::gradient_model narrow_gradient(problem::kernel_model const& forward, bool tensor_core);
 
 }  // namespace attest::audit

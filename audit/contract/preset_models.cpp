@@ -109,7 +109,7 @@ kernel_model bf16_throughout() {
   m.g_b = reference::gamma(3, r);
   m.e_c = reference::gamma(6, r) + reference::gamma(12, u);  // 4 roundings of f32, 8u of tanh
   m.u_s = r, m.omega_s = flushed;
-  m.u_p = (1 + r) * (1 + r) - 1, m.omega_p = flushed;
+  m.u_p = m.u_v = r, m.omega_p = flushed;
   m.p_limit = power_of_two(format.above_largest()) * (1 - r);
   m.p_normalised = problem::normalised_first::unknown;
   m.returned_weights = problem::returned_weights::unknown;

@@ -46,7 +46,7 @@ problem::kernel_model f16_scores();
 ///              before the bias; the last store is u_s. A root is formed in float32 and rounded as it is applied
 ///   g_b        3: the bias, log₂ e, their product
 ///   e_c        6: c, 1/c, the product with it, tanh, c again, the last product
-///   u_p        2: a weight and an element of V. k_pre cannot hold the second, as H4 limits it
+///   u_p, u_v   1 each: a weight, an element of V. k_pre cannot hold the second, as H4 limits it
 ///   k_lse      1, of the LSE as it is returned
 problem::kernel_model bf16_throughout();
 

@@ -41,7 +41,7 @@ bound_part const parts[]{
     {"the product dO*V", [](auto&, auto& g) { g.k_dp_base = g.k_dp_per_dv = 0, g.u_dps = g.omega_dps = 0; }},
     {"delta: its sum and its storage", [](auto&, auto& g) { g.k_delta = 0, g.u_delta = g.omega_delta = 0; }},
     {"dS: its products and its storage", [](auto&, auto& g) { g.k_ds = g.k_e = g.k_g = 0, g.u_ds = g.omega_ds = 0; }},
-    {"the weight on its way into dV", [](auto& f, auto& g) { f.u_p = f.omega_p = 0, g.k_dv = 0; }},
+    {"the weight on its way into dV", [](auto& f, auto& g) { f.u_p = f.u_v = f.omega_p = 0, g.k_dv = 0; }},
     {"the factor of the scale", [](auto&, auto& g) { g.k_scale = 0; }},
     {"partial sums that are stored",
      [](auto&, auto& g) { g.u_head = g.omega_head = 0, g.part_keys = g.part_rows = 0; }},

@@ -35,7 +35,7 @@ Definition bound A GF Phi o GL Om := A + ((one + GF) * Phi + (o + A) * (GL + GF)
 (* What a row's model and facts are, as reference/bound/ names them. *)
 Record model := Model {
   u : N; omega : N; far : N; x0 : N; u_qk : N; g_b : N; e_c : N; a_t : N; u_s : N; omega_s : N; eps : N; tau : N;
-  u_p : N; omega_p : N; u_pv : N; u_out : N; omega_out : N; eps_log : N;
+  u_p : N; omega_p : N; u_v : N; u_pv : N; u_out : N; omega_out : N; eps_log : N;
   eps_r : N; omega_log : N; omega_w : N;                         (* omega_W without e^theta *)
   root : N; sunk : N;                                            (* max(1, sqrt|sigma|); Theta/64 *)
   k_qk : nat; k_add : nat; k_x : nat; c_m : nat; k_pre : nat; k_f : nat; splits : nat; most_rescales : nat; height : nat;
@@ -123,7 +123,7 @@ Definition A_J (y : list N) mid := let top := most (fun k => xl k - dominance k)
 (* Sums. *)
 Definition s := if Nat.ltb 1 (splits m) then splits m else 0.
 Definition s_O := (s + divisions m)%nat.
-Definition u_of_p := when (negb (p_shared m)) (u_p m).
+Definition u_of_p := both (when (negb (p_shared m)) (u_p m)) (u_v m).
 Definition pv := largest (u_pv m) (u m).
 Definition n_share k := least one (whole N n * part_of k / u m).
 Definition M_L_of := total n_share (keys f) - most n_share (keys f).

@@ -19,8 +19,8 @@ constexpr bool declares_weights(problem::kernel_model const& model) noexcept {
   // Lanes or warps with references of their own have no running maximum of all blocks so far.
   if (in_order && model.rescales == problem::rescale_count::none) return false;
   if (model.weight_reference != weight_reference::own_block && model.merges > 0) return false;
-  return model.weight_reference != weight_reference::unknown && is_power_of_two(model.u_p) && !model.p_shared &&
-         model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
+  return model.weight_reference != weight_reference::unknown && is_power_of_two(model.u_p) && model.u_v == 0 &&
+         !model.p_shared && model.p_normalised == problem::normalised_first::no && model.k_pre == 0 && model.tau == 0 &&
          model.splits == 1 && model.merge == problem::split_merge::raw && model.normalise == problem::normaliser::sum;
 }
 

@@ -10,7 +10,8 @@ namespace attest::reference {
 /// 9: merges by LSE for any error of the reference; gradients that overflow or underflow where they are stored.
 /// 10: gradients by weights of either kind; gradients that may flow through parts.
 /// 11: what Coq found in N_j and U_t of gradients and in n_ω. 12: steps of matrix units (Lemma 9); sums of O in the
-/// order of blocks. 13: the third entry of N_c and Γ_L holds what was lost below an operand.
-inline constexpr int theorem_revision = 13;
+/// order of blocks. 13: the third entry of N_c and Γ_L holds what was lost below an operand. 14: V is rounded by
+/// itself.
+inline constexpr int theorem_revision = 14;
 
 }  // namespace attest::reference

@@ -33,12 +33,13 @@ struct path_terms {
   double parts = 0;  ///< k_C or k_R
 };
 
-/// ψ_V (Lemma 9): u_p ⊕ γ_{h+1+k_dv}(u_acc) ⊕ γ_{k_R}(u_grad) ⊕ Δ_d.
+/// ψ_V (Lemma 9): u_p ⊕ u_v ⊕ γ_{h+1+k_dv}(u_acc) ⊕ γ_{k_R}(u_grad) ⊕ Δ_d.
 constexpr path_terms path_of_dV(gradient_terms const& terms, double count, sum_places all) noexcept {
   auto const& model = terms.backward;
   double const parts = stored_parts(all, model.part_rows);
   double const h = height_of_sum(model, count, all) + 1 + model.k_dv;
-  double const sums = compounded(terms.forward.u_p, gamma_below_quarter(h, terms.u_acc));
+  auto const& [u_p, u_v] = std::pair(terms.forward.u_p, terms.forward.u_v);
+  double const sums = compounded(u_v > 0 ? compounded(u_p, u_v) : u_p, gamma_below_quarter(h, terms.u_acc));
   return {compounded(compounded(sums, gamma(parts, model.u_grad)), terms.drop), parts};
 }
 

@@ -48,7 +48,7 @@ TEST_CASE("shards join to the report of the whole, but for times", "[unit]") {
   join_to_the_whole(" --only worked-examples/e11.1,empty-rows" + kernel("mean_v"));
 }
 
-TEST_CASE("shards of more checks join to the report of the whole", "[slow]") {
+TEST_CASE("shards of more checks join to the report of the whole", "[nightly]") {
   join_to_the_whole(" --only accuracy,bands,sinks,strides,domain,drawn");
   join_to_the_whole(" --only empty-rows,masks,drawn --waive empty-rows,masks" + kernel("nan_empty_row"));
   join_to_the_whole(" --only worked-examples/e11.1,masks,empty-rows,determinism" + kernel("mean_v"));

@@ -266,7 +266,7 @@ TEST_CASE("an audit that was refused every call says what the kernel answers", "
 }
 
 // No type is answered: two thousand calls look for a domain.
-TEST_CASE("an audit that was refused every call says so, and asks no draws", "[slow]") {
+TEST_CASE("an audit that was refused every call says so, and asks no draws", "[nightly]") {
   auto const found = refused_all(
       "", "refuses", "the kernel refused every float32 call; --domain states calls that the search did not");
   CHECK(has(found["evidence"]["not_asked"].dump(), "the kernel answered no call of attention"));

@@ -21,7 +21,7 @@ from bound_from_text import rows_of  # noqa: E402
 ROOM = 1 + Fraction(1, 2**30)                                  # of doubles that round outward
 CUT = Fraction(1, 2**48)                                       # of the dyadic numbers
 LARGE = Fraction(2)**2000
-NUMBERS = ("u omega far x0 u_qk g_b e_c a_t u_s omega_s eps tau u_p omega_p u_pv u_out omega_out eps_log "
+NUMBERS = ("u omega far x0 u_qk g_b e_c a_t u_s omega_s eps tau u_p omega_p u_v u_pv u_out omega_out eps_log "
            "eps_rescale omega_log omega_w root sunk").split()
 COUNTS = ("k_qk k_add k_x c_m k_pre k_f splits most_rescales height divisions promote p_normalised k_lse height_L "
           "lazy_merges always_rescaled d").split()

@@ -27,7 +27,7 @@ COUNTS = {"k_qk_base", "k_qk_per_d", "fold_q", "fold_k", "k_add", "k_x", "c_m", 
 NUMBERS = {"format.u", "format.omega", "format.far", "format.omega_w", "format.h0_limit", "u_qk", "g_b", "e_c", "a_t",
            "u_s", "omega_s", "s_limit", "mask_limit", "eps", "tau", "x0", "u_p", "omega_p", "p_limit", "u_pv", "u_out",
            "omega_out", "eps_log", "out_limit", "u_t", "omega_t", "sink_limit", "u_drop", "omega_drop", "u_rate",
-           "u_sink", "omega_sink", "u_state", "omega_state", "state_limit", "eps_rescale", "omega_log"}
+           "u_sink", "omega_sink", "u_state", "omega_state", "state_limit", "eps_rescale", "omega_log", "u_v"}
 UNREAD = {"format.largest_x0"}                                 # by the bound itself: section 12
 
 REFERENCES = ("rising", "falling", "whole_row", "own_block")

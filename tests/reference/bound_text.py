@@ -49,6 +49,9 @@ class evaluation:
     def up(self, x):
         return x * self.slack
 
+    def both(self, a, b):                                      # (1 + a)(1 + b) - 1
+        return self.up(a + b + times(a, b))
+
     def above(self, x):
         return x + abs(x) * Decimal(2)**-50 if self.widened else x
 
@@ -309,7 +312,7 @@ class evaluation:
         s_O = (S - 1 + mu * (k_F + 1) if self.by_lse else s) + self.divisions
         if self.by_sigmoid:
             s_O = self.divisions + (0 if self.sums_nothing else k_F)
-        self.u_p = ZERO if m["p_shared"] else m["u_p"]
+        self.u_p = self.both(ZERO if m["p_shared"] else m["u_p"], m["u_v"])
         self.h_O, self.nu_O, self.u_pv = of_sums(self)
         k = R + 1 + m["k_pre"] + s_O
 
@@ -330,22 +333,19 @@ class evaluation:
         else:
             self.gamma_h = gamma(self.h_O + k, self.u_pv)
         self.gamma_h, self.gamma_k = self.up(self.gamma_h), gamma(k, self.u_pv)
-        self.gamma_O = self.up(self.u_p + self.gamma_h + times(self.u_p, self.gamma_h))
-        factor = self.up(gamma(m["k_drop"], u) + m["u_drop"] + times(gamma(m["k_drop"], u), m["u_drop"]))
-        rate = gamma(self.f["kept_factor"] - 1, m["u_rate"])
-        factor = self.up(factor + rate + times(factor, rate))
+        self.gamma_O = self.both(self.u_p, self.gamma_h)
+        factor = self.both(self.both(gamma(m["k_drop"], u), m["u_drop"]), gamma(self.f["kept_factor"] - 1, m["u_rate"]))
         self.wide, self.lost_dropped = (factor, m["omega_drop"]) if self.f["drops"] else (ZERO, ZERO)
         rounds = max(m["u_state"], m["omega_state"]) > 0
         self.states = (min(mu - 1, n) if m["parts_are_keys"] else mu) * (self.by_lse and rounds)
         self.gamma_states = gamma(self.states, m["u_state"])
         self.sigma, self.lost_when_mixed = sigma(self)
         on_paths = ZERO if self.by_sigmoid else self.gamma_states
-        self.delta = self.up(self.wide + on_paths + times(self.wide, on_paths))
-        self.gamma_O = self.up(self.gamma_O + self.delta + times(self.gamma_O, self.delta))
+        self.delta = self.both(self.wide, on_paths)
+        self.gamma_O = self.both(self.gamma_O, self.delta)
         for key in self.keys:
             path = gamma(key.R + 1 + m["k_pre"] + s_O, self.u_pv)
-            path = self.up(self.u_p + path + times(self.u_p, path))
-            key.path = self.up(path + self.delta + times(path, self.delta))
+            key.path = self.both(self.both(self.u_p, path), self.delta)
         self.gamma_F = ZERO if self.by_sigmoid else gamma(k_F, u)
 
         # e^{M+ - m}/(Z*D), E3.
@@ -364,13 +364,13 @@ class evaluation:
         self.combine, self.gamma_C = ZERO, ZERO
         if m["merge"] == "lse_normalised":
             self.combine, self.gamma_C = without_division(self, mu)
-            self.gamma_L = self.up(self.gamma_L + self.gamma_C + times(self.gamma_L, self.gamma_C))
+            self.gamma_L = self.both(self.gamma_L, self.gamma_C)
             self.gamma_F = ZERO
 
         rounded = m["returned_weights"] != "unrounded" and not m["p_shared"]
         of_sigmoids, lost_by_sigmoids = weights_by_sigmoids(self)
         division = gamma(k_F, u) if self.by_sigmoid else self.gamma_F
-        division = self.up(division + of_sigmoids + times(division, of_sigmoids)) if self.by_sigmoid else division
-        self.gamma_W = self.up(division + m["u_p"] + times(division, m["u_p"])) if rounded else division
+        division = self.both(division, of_sigmoids) if self.by_sigmoid else division
+        self.gamma_W = self.both(division, m["u_p"]) if rounded else division
         self.alpha_W = self.up(times(m["omega_p"], FOUR_THIRDS, max(ONE, beside_sum))) if rounded else ZERO
         self.alpha_W += lost_by_sigmoids

@@ -81,7 +81,7 @@ class known(results):
         in_order = m["weight_reference"] in ("rising", "falling")
         if in_order and m["rescales"] == "none" or m["weight_reference"] != "own_block" and m["merges"] > 0:
             return False
-        return (m["weight_reference"] != "unknown" and is_power_of_two(m["u_p"]) and not m["p_shared"]
+        return (m["weight_reference"] != "unknown" and is_power_of_two(m["u_p"]) and not m["u_v"] and not m["p_shared"]
                 and not m["k_pre"]
                 and m["p_normalised"] == "no" and self.S == 1 and not m["tau"]
                 and m["merge"] == "raw" and m["normalise"] == "sum")

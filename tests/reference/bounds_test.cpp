@@ -149,6 +149,7 @@ TEST_CASE("every parameter that stands for an error only widens the bound", "[un
       {"tau", bigger(&kernel_model::tau, 5.6)},
       {"x0", [](kernel_model& m) { m.x0 = 2; }},
       {"u_p", bigger(&kernel_model::u_p, 0x1p-8)},
+      {"u_v", bigger(&kernel_model::u_v, 0x1p-8)},
       {"u_p shared", [](kernel_model& m) { m.u_p = 0x1p-11, m.omega_p = 0x1p-25, m.p_shared = true; }},
       {"k_pre", more(&kernel_model::k_pre, 1)},
       {"u_pv", bigger(&kernel_model::u_pv, 0x1p-20)},

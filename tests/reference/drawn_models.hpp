@@ -166,6 +166,7 @@ inline kernel_model random_model(generator& random) {
   if (states.chance(0.25))
     m.block_fma = states.one_of({1, 2, 4, 8, 16}), m.alignment_bits = static_cast<int>(states.whole(0, 3));
   if (states.chance(0.5)) m.accumulator = accumulator::one;
+  if (states.chance(declared ? 0.02 : 0.2)) m.u_v = states.one_of({0x1p-8, 0x1p-11});
   return m;
 }
 

@@ -104,9 +104,9 @@ static_assert(widens([](kernel_model& m) { m.rescales = problem::rescale_count::
 static_assert(widens([](kernel_model& m) { m.tau += 1; }), "tau: Lemma 3");
 static_assert(widens([](kernel_model& m) { m.x0 = 2; }), "x0: Lemma 3");
 static_assert(widens([](kernel_model& m) { m.u_p += 0x1p-12; }), "u_p: Lemma 6");
+static_assert(widens([](kernel_model& m) { m.u_v = 0x1p-12; }), "u_v: Lemma 6");
 static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30; }), "omega_p: Lemma 6");
-static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30, m.p_shared = true; }),
-              "u_p, in l too: Lemma 3");
+static_assert(widens([](kernel_model& m) { m.u_p = 0x1p-12, m.omega_p = 0x1p-30, m.p_shared = true; }), "u_p in l");
 static_assert(widens([](kernel_model& m) { m.height = problem::sum_height::in_sequence; },
                      [] {
                        auto m = plain(2);

@@ -35,7 +35,7 @@ TEST_CASE("an honest kernel is right in fitted cases", "[unit]") {
       GENERATE("d%8 d<=256 dv=d causal=none,top-left,bottom-right", "d=128 dv=d n=1 group=1,4,8 causal=none scale>0"));
 }
 
-TEST_CASE("an honest kernel is right in cases with neutral tensors, packed rows and pages", "[slow]") {
+TEST_CASE("an honest kernel is right in cases with neutral tensors, packed rows and pages", "[nightly]") {
   ask_all(GENERATE("d=64 dv=d n%64 m%64 needs=k_lengths", "d=64 dv=d n%64 m%64 needs=mask", "needs=bias",
                    "d=64,128 dv=d needs=q_offsets,k_offsets", "d=64,128 dv=d needs=k_lengths,block_table"));
 }

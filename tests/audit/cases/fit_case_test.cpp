@@ -146,7 +146,7 @@ TEST_CASE("fitted cases lie in the domain, and most cases fit", "[unit]") {
   most_cases_fit(std::span(domains).first(2));
 }
 
-TEST_CASE("cases lie in further domains that they are fitted to, and most fit", "[slow]") {
+TEST_CASE("cases lie in further domains that they are fitted to, and most fit", "[nightly]") {
   most_cases_fit(std::span(domains).subspan(2));
 }
 

@@ -83,7 +83,7 @@ TEST_CASE("every check of the audit holds in the other types", "[property]") {
     every_check_holds_on({fast::simd_targets().front()}, type);
 }
 
-TEST_CASE("every check of the audit holds in the other types, on every instruction set", "[slow]") {
+TEST_CASE("every check of the audit holds in the other types, on every instruction set", "[nightly]") {
   for (auto const type : {problem::element_type::f64, problem::element_type::bf16, problem::element_type::f16})
     every_check_holds_on(fast::simd_targets(), type);
 }

@@ -149,7 +149,7 @@ class problem(dict):
                 drop, kplus = (live[0].drop, live[0].kplus) if live else (ZERO, ONE)
                 w_drop = live[0].w_drop if live else ZERO
                 dropout = drop > 0
-                psi_V = plus(f["u_p"], gw(h + 1 + m["k_dv"], u_acc), gamma(k_R, m["u_grad"]), drop)
+                psi_V = plus(f["u_p"], f["u_v"], gw(h + 1 + m["k_dv"], u_acc), gamma(k_R, m["u_grad"]), drop)
                 theta = live[0].theta if live else ZERO
                 psi_K = plus(theta, gw(h + 1 + m["k_scale"], u_acc), gamma(k_R, m["u_grad"]))
 

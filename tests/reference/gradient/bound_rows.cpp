@@ -47,7 +47,7 @@ honest_models drawn_models(draw& random) {
   maybe(f.k_qk_base, 5), maybe(f.k_qk_per_d, 2), maybe(f.u_qk, 0x1p-22), maybe(f.fold_q, true), maybe(f.fold_k, true);
   maybe(f.bias_first, true), maybe(f.k_add, 2), maybe(f.g_b, 0x1p-21), maybe(f.e_c, 0x1p-20), maybe(f.a_t, 0x1p-21);
   maybe(f.u_s, 0x1p-9), maybe(f.omega_s, 0x1p-134), maybe(f.u_t, 0x1p-9), maybe(f.k_t, 2);
-  maybe(f.u_p, 0x1p-8), maybe(f.omega_p, 0x1p-20), maybe(f.k_drop, 5), maybe(f.u_drop, 0x1p-9),
+  maybe(f.u_p, 0x1p-8), maybe(f.u_v, 0x1p-9), maybe(f.omega_p, 0x1p-20), maybe(f.k_drop, 5), maybe(f.u_drop, 0x1p-9),
       maybe(f.omega_drop, 0x1p-22), maybe(f.u_rate, 0x1p-20);
   maybe(f.u_out, 0x1p-9), maybe(f.omega_out, 0x1p-40);
   using problem::backward_delta, problem::backward_weights;
@@ -80,7 +80,8 @@ void print_models(honest_models const& m) {
   field("k_qk_per_d", f.k_qk_per_d), field("u_qk", f.u_qk), field("fold_q", f.fold_q), field("fold_k", f.fold_k);
   field("bias_first", f.bias_first), field("k_add", f.k_add), field("g_b", f.g_b), field("e_c", f.e_c);
   field("a_t", f.a_t), field("u_s", f.u_s), field("omega_s", f.omega_s), field("k_t", f.k_t), field("u_t", f.u_t);
-  field("omega_t", f.omega_t), field("u_p", f.u_p), field("omega_p", f.omega_p), field("eps", f.eps);
+  field("omega_t", f.omega_t), field("u_p", f.u_p), field("u_v", f.u_v), field("omega_p", f.omega_p),
+      field("eps", f.eps);
   field("u_out", f.u_out), field("omega_out", f.omega_out), field("k_drop", f.k_drop), field("u_drop", f.u_drop),
       field("omega_drop", f.omega_drop), field("u_rate", f.u_rate);
   std::printf("}"), first_field = false;
