@@ -106,7 +106,8 @@ group_time with_ended(group_time time, double processor_seconds, double runnable
 double share_of_processors(group_time const& time, double processors) noexcept {
   double const usable = std::min(time.running + time.queued, processors * time.passed);
   constexpr double noise = 0.01;  // of the time: threads that only wake for a moment
-  return usable > noise * time.passed ? std::min(1.0, time.running / usable) : 1;
+  double const all = std::max(usable, time.passed), lost = std::max(0.0, usable - time.running);
+  return usable > noise * time.passed ? (all - lost) / all : 1;
 }
 
 double usable_processors() {

@@ -18,7 +18,7 @@ struct group_time {
 group_time with_ended(group_time time, double processor_seconds, double runnable) noexcept;
 
 /// The share of the processors that it could use which the group had: in (0, 1]. It could use as many as it has threads
-/// ready to run, and at most `processors`. 1 if its threads were idle.
+/// ready to run, and at most `processors`. Time in which its threads were idle counts as if it had all of them.
 double share_of_processors(group_time const& time, double processors) noexcept;
 
 /// Processors that this process may use: of its affinity, and of the quota of its control group.

@@ -17,13 +17,15 @@ TEST_CASE("a group has the share of the processors that it could use and had", "
   CHECK(share_of_processors({.running = 0.5, .queued = 3.5, .passed = 1}, 2) == 0.25);
   // A kernel that waits for its device leaves the processors idle.
   CHECK(share_of_processors({.running = 0.001, .queued = 0.001, .passed = 1}, 2) == 1);
+  // One that sleeps loses no more than the time in which its judge waits for a processor.
+  CHECK(share_of_processors({.running = 0.1, .queued = 0.1, .passed = 1}, 2) == 0.9);
   CHECK(share_of_processors({.running = 0, .queued = 0, .passed = 0}, 2) == 1);
 }
 
 TEST_CASE("processes that ended waited as long as others do", "[unit]") {
   // A kernel that ends its process with each refusal: the judge waits for it. Nine threads want two processors.
   group_time const judge{.running = 0.01, .queued = 0, .passed = 0.5};
-  CHECK(share_of_processors(with_ended(judge, 0.1, 4.5), 2) < 0.25);
+  CHECK(share_of_processors(with_ended(judge, 0.11, 4.5), 2) < 0.25);
   CHECK(share_of_processors(with_ended(judge, 0.4, 0.5), 2) == 1);
   CHECK(share_of_processors(with_ended(judge, 0, 4.5), 2) == 1);
 }
