@@ -35,7 +35,8 @@ struct audit_plan {
   /// The functions that --only leaves, as far as the kernel has them.
   drawn_functions drawn{.attention = true, .backward = true};
   double slow_call = 0;    ///< seconds of a call, if the fixed part takes longer than it may; else 0
-  std::size_t least = 0;   ///< with slow_call: so many cases are asked, whatever the time
+  double late = 0;         ///< seconds that were added to the beginning of the audit, for a long search
+  bool is_part = false;    ///< the domain was found in part: calls take so long
   std::string replayed{};  ///< the SHA-256 of the file of --replay; empty without one
   problem::element_type type = problem::element_type::f32;
   std::uint64_t seed = 0;
@@ -48,6 +49,8 @@ struct audit_plan {
   /// The draw at `index` ≥ 0 of this shard. Its number among all draws is part.index + index·part.of.
   planned_case draw(std::int64_t index, drawn_functions const& of = {}) const;
   std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
+  /// The calls of the first cases of the fixed part.
+  std::int64_t calls_of(std::size_t cases) const;
   /// The case of this name. Returns nothing if the plan has no such case.
   std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
 };

@@ -57,13 +57,27 @@ void case_pool::close() {
 
 bool case_pool::may_begin(std::size_t at) const {
   if (closed_ || fault_ || enough()) return false;
-  if (at < plan_.fixed.size())
-    return plan_.slow_call == 0 || at < plan_.least || options_.time_of_draws() < options_.fixed_part_until();
+  if (at < plan_.fixed.size()) return plan_.slow_call == 0 || may_go_on(pace(at));
   auto const index = static_cast<std::int64_t>(at - plan_.fixed.size());
   if (!plan_.draws || draws_ended_) return false;
   if (options_.part && !options_.draws) return false;  // shards need not be equally fast
   if (options_.draws) return plan_.draw_number(index) <= *options_.draws;
   return options_.time_of_draws() < options_.draws_until();
+}
+
+slow_pace case_pool::pace(std::size_t at) const {
+  auto const seconds = [&](clock::time_point until) {
+    return std::chrono::duration<double>(until - options_.begun).count();
+  };
+  std::size_t const half = (plan_.fixed.size() + 1) / 2;
+  return {.done = at,
+          .half = half,
+          .calls = static_cast<double>(plan_.calls_of(at)),
+          .calls_of_half = static_cast<double>(plan_.calls_of(half)),
+          .spent = seconds(options_.time_of_draws()),
+          .next = plan_.slow_call * static_cast<double>(plan_.fixed[at].calls),
+          .usual = seconds(options_.draws_until()) - plan_.late,
+          .most = plan_.is_part ? 0 : options_.seconds_of_fixed_part()};  // undecided with its half, too
 }
 
 /// Sets the limits by the cases so far, and by the kernel's speed if the clock ends the draws.

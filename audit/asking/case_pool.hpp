@@ -13,6 +13,7 @@
 
 #include "audit/asking/own_refusals.hpp"
 #include "audit/asking/plan.hpp"
+#include "audit/asking/slow_pace.hpp"
 #include "audit/isolation/kernel_session.hpp"
 #include "audit/judge/case_result.hpp"
 #include "audit/judge/wider_claims.hpp"
@@ -63,6 +64,8 @@ class case_pool {
   void work();
   /// Is there a case `at` that may begin now? Requires the lock.
   bool may_begin(std::size_t at) const;
+  /// Requires  a case `at` of the fixed part of a slow kernel
+  slow_pace pace(std::size_t at) const;
   void note_support(asked_case const& asked);
   void measure(kernel_session& kernel, std::unique_lock<std::mutex>& lock);
 

@@ -51,8 +51,4 @@ std::chrono::steady_clock::time_point audit_options::draws_until() const {
   return later(begun, (budget ? 0.85 : 0.9) * seconds_of_draws());
 }
 
-std::chrono::steady_clock::time_point audit_options::fixed_part_until() const {
-  return later(begun, seconds_of_fixed_part());
-}
-
 }  // namespace attest::audit

@@ -69,10 +69,10 @@ struct audit_options {
   /// The time within which draws begin, if their number is not given: a minute, 10 s with --quick.
   double seconds_of_draws() const { return budget ? *budget : soak ? 60 * *soak : quick ? 10 : 60; }
   std::chrono::steady_clock::time_point draws_until() const;
-  /// The time within which cases of the fixed part begin, if the kernel is too slow for all of them. Every check has
-  /// one in any case.
+  /// The time that the fixed part may take: whole, or half of it.
   double seconds_of_fixed_part() const { return 2 * seconds_of_draws(); }
-  std::chrono::steady_clock::time_point fixed_part_until() const;
+  /// Does the clock decide what is asked of a slow kernel?
+  bool is_by_clock() const { return !draws && !part && !budget && !soak; }
   /// The clock of both: own_time, unless the user said how long the audit may take.
   std::chrono::steady_clock::time_point time_of_draws() const;
   bool interrupted() const noexcept { return interruption{stop}.requested(); }

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,19 +24,27 @@ using problem::error;
 using problem::error_code;
 using problem::result;
 
-/// Orders cases: the first of every check, then the second of every check, and so on. Returns the number of checks.
-std::size_t spread_over_checks(std::span<planned_case> cases) {
+/// The checks that a slow kernel is asked first: after the plain call, each one has the first case that refutes most of
+/// the zoo's mutants that the first cases before it leave (of 155 mutants, drawn; all first cases refute 54, these 54).
+constexpr std::string_view telling_checks[]{"support",        "pairs",       "special-values", "poison",
+                                            "sinks",          "softcap",     "dropout",        "windows",
+                                            "additive-masks", "block-masks", "empty-blocks"};
+
+/// Orders cases: the first of every check, then the second of every check, and so on. Under `tell_soon` each of these
+/// turns begins with the telling checks, and then has the cases of few calls first.
+void spread_over_checks(std::span<planned_case> cases, bool tell_soon) {
   std::map<std::string, std::int64_t> seen;
-  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  std::vector<std::tuple<std::int64_t, std::ptrdiff_t, std::int64_t, std::size_t>> order;
   for (std::size_t at = 0; at < cases.size(); ++at) {
-    std::int64_t const turn = ++seen[cases[at].check];
-    order.emplace_back(turn, at);
+    planned_case const& one = cases[at];
+    auto const rank = std::ranges::find(telling_checks, one.check) - std::begin(telling_checks);
+    bool const is_telling = rank < std::ssize(telling_checks);
+    order.emplace_back(++seen[one.check], tell_soon ? rank : 0, tell_soon && !is_telling ? one.calls : 0, at);
   }
   std::ranges::sort(order);
   std::vector<planned_case> spread;
-  for (auto const& [turn, at] : order) spread.push_back(std::move(cases[at]));
+  for (auto const& [turn, rank, calls, at] : order) spread.push_back(std::move(cases[at]));
   std::ranges::move(spread, cases.begin());
-  return seen.size();
 }
 
 /// The number of a draw with a name such as "drawn/17".
@@ -131,6 +140,12 @@ planned_case audit_plan::draw(std::int64_t index, drawn_functions const& of) con
   return one;
 }
 
+std::int64_t audit_plan::calls_of(std::size_t cases) const {
+  std::int64_t calls = 0;
+  for (planned_case const& one : std::span(fixed).first(cases)) calls += one.calls;
+  return calls;
+}
+
 std::optional<audit_case> audit_plan::make(std::string_view check, std::string_view name,
                                            shape_limits const& limits) const {
   auto const at = std::ranges::find_if(
@@ -177,15 +192,14 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
     if (auto why = keep_only(only, plan.value())) return *std::move(why);
   keep_shard(options.part, plan.value());
   audit_plan& ordered = plan.value();
-  bool const clock_decides = ordered.draws && !options.draws && !options.part && !options.budget && !options.soak;
-  if (clock_decides &&
-      of.seconds_a_call * static_cast<double>(ordered.fixed.size()) > options.seconds_of_fixed_part()) {
+  double const seconds = of.seconds_a_call * static_cast<double>(ordered.calls_of(ordered.fixed.size()));
+  if (ordered.draws && options.is_by_clock() && seconds > options.seconds_of_fixed_part()) {
     ordered.slow_call = of.seconds_a_call;
-    ordered.least = spread_over_checks(std::span(ordered.fixed).first(ordered.shapes_from));
+    spread_over_checks(std::span(ordered.fixed).first(ordered.shapes_from), true);
   }
   if (options.budget) {
     std::span<planned_case> const all(ordered.fixed);
-    spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases));
+    spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases), false);
   }
   return plan;
 }

@@ -14,7 +14,7 @@
 namespace attest::audit {
 
 planned_case existing(audit_case&& made) {
-  planned_case plan{.check = made.check, .name = made.name, .make = {}};
+  planned_case plan{.check = made.check, .name = made.name, .calls = made.calls(), .make = {}};
   plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
   return plan;
 }
@@ -27,7 +27,7 @@ planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const
     bytes += p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
   }
   if (bytes <= most_bytes) return existing(std::move(fits));
-  planned_case plan{.check = made.check, .name = made.name, .make = {}};
+  planned_case plan{.check = made.check, .name = made.name, .calls = fits.calls(), .make = {}};
   plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain](shape_limits const&) {
     return *fitted(*made, domain).made;
   };

@@ -18,6 +18,7 @@ namespace attest::audit {
 struct planned_case {
   std::string check, name;
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
+  std::int64_t calls = 2;   ///< of the kernel; 2 where it is made late
   bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
   std::function<audit_case(shape_limits const&)> make;
 

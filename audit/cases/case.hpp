@@ -94,6 +94,8 @@ struct audit_case {
   std::string full_name() const { return check + "/" + name; }
   /// The problem of call 0, the first, or of further[at − 1].
   owned_problem const& call(std::size_t at) const { return at == 0 ? problem : further[at - 1].problem; }
+  /// How often the kernel is called at least: once more elsewhere in memory, and twice by each of the callers.
+  std::int64_t calls() const { return std::ssize(further) + (once ? 1 : 2) + 2 * callers; }
   std::int32_t threads_of(std::size_t at) const { return at == 0 ? threads : further[at - 1].threads; }
   memory_form const& memory_of(std::size_t at) const { return at == 0 ? memory : further[at - 1].memory; }
   /// The rows of a call that are judged; empty: all. A further call of other sizes is judged whole.

@@ -70,6 +70,7 @@ class audit_session final : public session {
   void judge_recording(audit_case const& kernel_case);
   std::string why_stopped() const;
   std::string words_of_slowness() const;
+  std::vector<std::string> checks_not_asked(std::size_t done) const;
   std::int64_t seconds_of_all(std::size_t done) const;
   bool has_enough() const {
     return options_.enough_failing > 0 && std::ssize(report_.failing) >= options_.enough_failing;

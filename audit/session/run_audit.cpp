@@ -46,6 +46,9 @@ std::string_view full_name(std::string_view type) {
   return type;
 }
 
+constexpr char const* words_of_part =
+    "calls take so long that the search for the domain of the kernel was cut short; --domain states it";
+
 /// Why an audit of a kernel that refuses everything is undecided, and what to do.
 std::string words_of_refusing(kernel_domain const& of, problem::element_type type) {
   std::string const refused = fmt::format("the kernel refused every {} call", full_name(problem::name_of(type)));
@@ -87,7 +90,7 @@ std::optional<problem::error> audit_session::begin() {
 }
 
 void audit_session::close() {
-  std::string const because = end_of_cases();
+  std::string because = end_of_cases();
   list_refused_checks();
   if (plan_.draws && !options_.draws && !options_.part && !nothing_to_draw_)
     report_.observations.push_back(fmt::format(
@@ -107,6 +110,7 @@ void audit_session::close() {
             "strict judges them, --domain states the rule",
             counted(refused_by_size_, "input", "inputs"), refused_by_size_ == 1 ? "its" : "their", refused_sizes_),
         kind_refused);
+  if (because.empty() && plan_.is_part) because = words_of_part;
   collect_.finish(because.empty() && !incomplete_, because);
 }
 
@@ -130,13 +134,16 @@ problem::result<report> run_audit(audit_options const& given) {
   auto domain = domain_of_kernel(options);
   if (!domain) return domain.why();
   // A search whose refusals end the kernel's process takes long: the draws are given what is beyond their fifth.
-  auto const beyond = own_time::now() - before - std::chrono::duration<double>(options.seconds_of_draws() / 5);
-  if (!options.budget && beyond.count() > 0)
-    options.begun += std::chrono::duration_cast<std::chrono::steady_clock::duration>(beyond);
+  std::chrono::duration<double> const beyond =
+      own_time::now() - before - std::chrono::duration<double>(options.seconds_of_draws() / 5);
+  bool const is_late = !options.budget && beyond.count() > 0;
+  if (is_late) options.begun += std::chrono::duration_cast<std::chrono::steady_clock::duration>(beyond);
   if (!options.domain) options.outputs = domain.value().domain.outputs;
   if (domain.value().served) domain.value().served->ask_by(options.outputs);
-  auto const plan = planned(options, domain.value());
+  auto plan = planned(options, domain.value());
   if (!plan) return plan.why();
+  if (is_late) plan.value().late = beyond.count();
+  plan.value().is_part = domain.value().slow;
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "audit/cases/default_contract.hpp"
 #include "audit/cases/families/backward.hpp"
@@ -104,8 +105,8 @@ std::string audit_session::why_stopped() const {
 /// Why the fixed part of a slow kernel ends with the time; empty if the kernel is not slow.
 std::string audit_session::words_of_slowness() const {
   if (plan_.slow_call == 0) return "";
-  return fmt::format("a call takes {:.2g} s on average, and the fixed part {:g} s at most{}", plan_.slow_call,
-                     options_.seconds_of_fixed_part(), options_.quick ? " (--quick)" : "");
+  return fmt::format("a call takes {:.2g} s on average, and the audit {:g} s{}", plan_.slow_call,
+                     options_.seconds_of_draws(), options_.quick ? " (--quick)" : "");
 }
 
 /// The number of all cases, for the progress; more than `done`. If the clock ends the draws, by the speed so far.
@@ -179,24 +180,43 @@ std::string audit_session::end_of_cases() {
   report_.not_asked.insert(
       report_.not_asked.begin(),
       {fmt::format("{} of {}", fixed - done_, counted(static_cast<std::int64_t>(fixed), "input", "inputs")), stopped_});
-  if (plan_.slow_call == 0 || done_ < plan_.least || stopped_ != words_of_slowness()) {
+  if (plan_.slow_call == 0 || stopped_ != words_of_slowness()) {
     report_.observations.push_back(fmt::format("stopped after {} of {} cases: {}", done_, fixed, stopped_));
     return "the audit stopped early, before the end of its fixed part: " + stopped_;
   }
   // Of a slow kernel half of the fixed part is enough, if every check has cases.
-  std::string few = fmt::format("only {} of {} inputs were asked: {}; --budget {} asks all",
-                                grouped(static_cast<std::int64_t>(done_)), grouped(static_cast<std::int64_t>(fixed)),
-                                stopped_, seconds_of_all(done_));
-  bool const enough = 2 * done_ >= fixed;
+  std::vector<std::string> const without = checks_not_asked(done_);
+  if (!without.empty())
+    report_.not_asked.insert(report_.not_asked.begin() + 1,
+                             {fmt::format("every input of {}", fmt::join(without, ", ")), stopped_});
+  std::string few = fmt::format(
+      "only {} of {} inputs were asked{}: {}; --budget {} asks all", grouped(static_cast<std::int64_t>(done_)),
+      grouped(static_cast<std::int64_t>(fixed)),
+      without.empty() ? "" : fmt::format(", and none of {}", counted(std::ssize(without), "check", "checks")), stopped_,
+      seconds_of_all(done_));
+  bool const enough = 2 * done_ >= fixed && without.empty();
   report_.observations.emplace_back(few, kind_slow);
   return enough ? std::string() : few;
+}
+
+/// The checks that have cases before the shapes, and none among the first `done`.
+std::vector<std::string> audit_session::checks_not_asked(std::size_t done) const {
+  std::vector<std::string> checks;
+  for (std::size_t at = done; at < plan_.shapes_from; ++at) {
+    std::string const& name = plan_.fixed[at].check;
+    auto const is_of_check = [&](planned_case const& one) { return one.check == name; };
+    if (std::ranges::any_of(std::span(plan_.fixed).first(done), is_of_check)) continue;
+    if (std::ranges::find(checks, name) == checks.end()) checks.push_back(name);
+  }
+  return checks;
 }
 
 /// Seconds in which a slow kernel would be asked the fixed part whole, by the speed so far.
 std::int64_t audit_session::seconds_of_all(std::size_t done) const {
   std::chrono::duration<double> const spent = options_.time_of_draws() - options_.begun;
   constexpr double spare = 1.5, ten = 10;  // a budget pays for the search and the report, too
-  double const all = spare * spent.count() * static_cast<double>(plan_.fixed.size()) / static_cast<double>(done);
+  double const all = spare * spent.count() * static_cast<double>(plan_.calls_of(plan_.fixed.size())) /
+                     static_cast<double>(plan_.calls_of(done));
   return static_cast<std::int64_t>(ten * std::ceil(all / ten));
 }
 

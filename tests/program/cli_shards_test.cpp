@@ -1,4 +1,4 @@
-// Shards of an audit and their whole, as users join them.
+// Audits that are asked in part: shards and their whole, as users join them, and audits that stop early.
 #include "tests/program/json_report.hpp"
 #include "tests/program/program.hpp"
 #include "tests/support/catch.hpp"
@@ -79,6 +79,18 @@ TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
   outcome const ran = attest("merge 1.json cut.json");
   CHECK(ran.status == 3);
   CHECK(has(ran.out, "UNDECIDED: the audit stopped early"));
+}
+
+TEST_CASE("a kernel that is too slow for a verdict is told which checks it was not asked", "[slow]") {
+  auto const found =
+      json::parse(attest("audit --quick --seed 5 --findings \"\" --json -" + kernel("sleeps_500_ms")).out);
+  CHECK(found["verdict"] == "undecided");
+  CHECK(found["domain"]["cut_short"] == true);
+  INFO(found["undecided_because"]);
+  CHECK(has(found["undecided_because"], " inputs were asked, and none of "));
+  CHECK(has(found["undecided_because"], "; --budget "));
+  CHECK(found["checks"][0]["name"] == "support");
+  CHECK(has(found["evidence"].dump(), "every input of "));
 }
 
 TEST_CASE("reports that do not fit are refused with a sentence", "[unit]") {

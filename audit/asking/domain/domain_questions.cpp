@@ -1,5 +1,7 @@
 #include "audit/asking/domain/domain_questions.hpp"
 
+#include <algorithm>
+
 #include "audit/isolation/reply_report.hpp"
 #include "audit/judge/by_law.hpp"
 #include "audit/judge/forward_answers.hpp"
@@ -21,21 +23,28 @@ owned_problem with_zero_forward(owned_problem const& problem) {
 }  // namespace
 
 domain_questions::domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed,
-                                   interruption const& when, double most_seconds, function_asked of)
+                                   interruption const& when, search_time const& time, function_asked of)
     : kernel_(kernel),
       claim_(claim),
       seed_(seed),
       when_(when),
       of_(of),
+      audit_seconds_(time.audit),
       end_(own_time::now() +
-           std::chrono::duration_cast<own_time::clock::duration>(std::chrono::duration<double>(most_seconds))) {}
+           std::chrono::duration_cast<own_time::clock::duration>(std::chrono::duration<double>(time.most))) {}
+
+/// Do slow calls take their part of the time?
+bool domain_questions::are_slow() const {
+  return returned_seconds_ > audit_seconds_ / 5 && quickest_ * static_cast<double>(usual_calls) > audit_seconds_;
+}
 
 bool domain_questions::takes(domain_call const& of) {
   domain_call call = of;
   call.backward = of_ == function_asked::backward;
   std::string name = call.name();
   if (auto const at = known_.find(name); at != known_.end()) return at->second;
-  if (when_.requested() || own_time::now() >= end_) ended_ = answers_.cut_short = true;
+  if (are_slow()) answers_.slow = true;
+  if (answers_.slow || when_.requested() || own_time::now() >= end_) ended_ = answers_.cut_short = true;
   if (ended_ || std::ssize(answers_.died) >= deaths_allowed_) return false;
   bool const is_taken = asked(call);
   if (!answers_.cut_short) known_.emplace(std::move(name), is_taken);
@@ -71,11 +80,15 @@ bool domain_questions::asked(domain_call const& call) {
     answers_.failed.push_back({call, did.outcome, did.sentence});
     return false;
   }
+  auto const seconds_since = [&] { return std::chrono::duration<double>(own_time::now() - begun).count(); };
+  if (did.outcome == call_outcome::succeeded || (did.outcome == call_outcome::unsupported && answers_.answered > 0))
+    returned_seconds_ += seconds_since();
   switch (did.outcome) {
     case call_outcome::succeeded:
       ++answers_.answered;
+      quickest_ = std::min(quickest_, ran.value().seconds);
       if (!is_right(made, ran.value())) answers_.wrong.push_back(call);
-      answers_.seconds += std::chrono::duration<double>(own_time::now() - begun).count();
+      answers_.seconds += seconds_since();
       return true;
     case call_outcome::unsupported:
       if (!did.broken.empty()) answers_.wrong.push_back(call);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -31,17 +32,24 @@ struct domain_answers {
   std::vector<untaken_call> erred{};   ///< with status FAILED, which is none
   std::vector<untaken_call> died{};    ///< the process of the kernel ended, or the call did not return
   bool cut_short = false;
+  bool slow = false;         ///< cut short since answers take so long (search_time)
   bool has_function = true;  ///< false: the library has no function for such calls
 };
 
 /// The function whose domain is searched for.
 enum class function_asked : std::uint8_t { attention, backward };
 
+/// Seconds of own_time that a search may take. Where usual_calls of the quickest answer would take longer than the
+/// audit, the calls from the first answer on may take a fifth of the audit.
+struct search_time {
+  double most, audit = std::numeric_limits<double>::infinity();
+};
+
 class domain_questions {
  public:
-  /// Ends after `most_seconds` of own_time, or by `when`.
+  /// Ends after the time, or by `when`.
   domain_questions(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                   double most_seconds, function_asked of = function_asked::attention);
+                   search_time const& time, function_asked of = function_asked::attention);
 
   /// Is the call answered, rightly or not? A call that is not asked any more counts as refused: nothing new is asked
   /// after a hang and after most_calls, nor in this step after the deaths that it allows. The end of a process by the
@@ -60,7 +68,7 @@ class domain_questions {
   domain_answers const& answers() const { return answers_; }
   function_asked function() const { return of_; }
 
-  static constexpr std::int64_t most_calls = 320, most_deaths = 10;
+  static constexpr std::int64_t usual_calls = 100, most_calls = 320, most_deaths = 10;
   /// Before the first answer. Each own end costs a process.
   static constexpr std::int64_t most_calls_before_an_answer = 2400, most_own_ends_before_an_answer = 400;
   /// A kernel that is wrong in each call, an error in a process that must begin again, has no domain to be found.
@@ -68,6 +76,7 @@ class domain_questions {
 
  private:
   bool asked(domain_call const& call);
+  bool are_slow() const;
   problem::result<kernel_session::run_result> answer_to(audit_case& made);
   bool is_right(audit_case const& of, kernel_session::run_result const& ran) const;
 
@@ -76,11 +85,13 @@ class domain_questions {
   std::uint64_t seed_;
   interruption when_;
   function_asked of_;
+  double audit_seconds_;
   own_time::clock::time_point end_;
   std::int64_t before_an_answer_ = 0, own_ends_ = 0;
   std::map<std::string, bool> known_;  ///< by the name of the call
   domain_answers answers_;
-  double last_seconds_ = 0;
+  double last_seconds_ = 0, returned_seconds_ = 0;  ///< returned: answered or refused, from the first answer on
+  double quickest_ = std::numeric_limits<double>::infinity();  ///< answer, in seconds
   std::int64_t deaths_allowed_ = 1;
   bool ended_ = false;
 };

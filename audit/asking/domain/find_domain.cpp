@@ -102,7 +102,7 @@ call_domain domain_search::run() {
     return domain_;
   }
   ask_.begin_step(2);
-  if (!find_base()) return {};
+  if (ask_.answers().cut_short || !find_base()) return {};
   add_queries_to_base();
   start();
   ask_.begin_step(2);
@@ -119,8 +119,8 @@ call_domain domain_search::run() {
 }
 
 found_domain find_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
-                         double most_seconds, std::function<bool()> const& gives_up, function_asked of) {
-  domain_questions ask(kernel, claim, seed, when, most_seconds, of);
+                         search_time const& time, std::function<bool()> const& gives_up, function_asked of) {
+  domain_questions ask(kernel, claim, seed, when, time, of);
   call_domain const domain = domain_search(ask, gives_up).run();
   return {domain, ask.answers()};
 }
@@ -156,14 +156,14 @@ std::vector<domain_call> edges_of(call_domain const& domain) {
 }  // namespace
 
 found_domain find_backward_domain(kernel_session& kernel, contract const& claim, std::uint64_t seed,
-                                  interruption const& when, double most_seconds, call_domain const& of_attention) {
-  domain_questions ask(kernel, claim, seed, when, most_seconds, function_asked::backward);
+                                  interruption const& when, search_time const& time, call_domain const& of_attention) {
+  domain_questions ask(kernel, claim, seed, when, time, function_asked::backward);
   bool agrees = true;
   ask.begin_step(1);
   if (!of_attention.is_everything()) {
     std::vector<domain_call> const edges = edges_of(of_attention);
     agrees = !edges.empty() && std::ranges::all_of(edges, [&](domain_call const& call) { return ask.takes(call); });
-    if (agrees || !ask.answers().has_function) return {of_attention, ask.answers()};
+    if (agrees || !ask.answers().has_function || ask.answers().cut_short) return {of_attention, ask.answers()};
   }
   std::function<bool()> const gives_up = [] { return true; };
   call_domain const domain = domain_search(ask, gives_up).run();

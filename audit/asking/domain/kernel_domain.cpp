@@ -32,15 +32,17 @@ bool asks_gradients_alone(audit_options const& options) {
   });
 }
 
-/// A search that has no end in so many seconds of own_time is cut short.
-double most_seconds(audit_options const& options) {
-  return options.budget ? *options.budget / 5 : options.quick ? 30 : 60;
+/// A search that has no end in this time is cut short. Only its calls are counted where the clock decides nothing else.
+search_time time_of(audit_options const& options, double part = 1) {
+  double const most = options.budget ? *options.budget / 5 : options.quick ? 30 : 60;
+  if (!options.is_by_clock() || !options.only.empty()) return {part * most};
+  return {part * most, part * options.seconds_of_draws()};
 }
 
 /// A budget is by the clock.
 interruption search_end(audit_options const& options) {
   if (!options.budget) return {options.stop};
-  auto const seconds = std::chrono::duration<double>(most_seconds(options));
+  auto const seconds = std::chrono::duration<double>(time_of(options).most);
   return {options.stop,
           std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(seconds)};
 }
@@ -73,7 +75,7 @@ std::string other_type_of(kernel_session& kernel, audit_options const& options, 
                           function_asked of) {
   for (problem::element_row const& row : problem::floating_rows) {
     if (row.type == options.claim->type) continue;
-    domain_questions ask(kernel, default_contract(row.type), options.seed, when, most_seconds(options), of);
+    domain_questions ask(kernel, default_contract(row.type), options.seed, when, time_of(options), of);
     ask.begin_step(1);
     if (takes_usual_call(ask)) return std::string(row.name);
   }
@@ -106,7 +108,7 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
     return !other_type->empty();
   };
   auto const find = [&] {
-    return find_domain(kernel.value(), *options.claim, options.seed, when, most_seconds(options), answers_another_type,
+    return find_domain(kernel.value(), *options.claim, options.seed, when, time_of(options), answers_another_type,
                        of_whom);
   };
   found_domain found = find();
@@ -116,13 +118,13 @@ problem::result<kernel_domain> domain_of_kernel(audit_options const& options) {
   found_domain const backward = of_whom == function_asked::backward
                                     ? found
                                     : find_backward_domain(kernel.value(), *options.claim, options.seed, when,
-                                                           most_seconds(options) / 2, found.domain);
+                                                           time_of(options, 0.5), found.domain);
   kernel_domain of{found.domain, backward.domain, domain_origin::found, has_attention};
   double seconds = found.answers.seconds;
   std::int64_t answered = found.answers.answered;
   if (of_whom == function_asked::attention) seconds += backward.answers.seconds, answered += backward.answers.answered;
   of.seconds_a_call = answered == 0 ? 0 : seconds / static_cast<double>(answered);
-  of.cut_short = found.answers.cut_short;
+  of.cut_short = found.answers.cut_short, of.slow = found.answers.slow;
   // Under --only the calls that ended the kernel are not asked again, so that none may lie outside a domain.
   bool const died = !found.answers.died.empty() || !found.answers.erred.empty();
   if (died && !options.only.empty() && !options.only.contains("domain")) {

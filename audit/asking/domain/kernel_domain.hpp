@@ -20,6 +20,7 @@ struct kernel_domain {
   domain_origin from = domain_origin::nobody;
   bool has_attention = true;  ///< false: the library has a backward pass alone
   bool cut_short = false;     ///< the search ended before its last call, so that the kernel may take more
+  bool slow = false;          ///< cut short since its calls take so long
   /// The calls of the check "domain". Of the search the smallest that were answered wrongly, or that ended the process
   /// of the kernel; with strict_refusals also the calls that an error answered.
   std::vector<domain_call> again{};

@@ -11,12 +11,12 @@ namespace {
 using Catch::Contains;
 
 found_domain found(
-    char const* symbol, char const* name = "limited", isolation_limits const& limits = {}, double most_seconds = 300,
-    std::function<bool()> const& gives_up = [] { return false; }) {
+    char const* symbol, char const* name = "limited", isolation_limits const& limits = {},
+    search_time const& time = {300}, std::function<bool()> const& gives_up = [] { return false; }) {
   ::setenv("ATTEST_RUNNER", ATTEST_TEST_RUNNER, 1);
   auto kernel = kernel_session::open({library(name), symbol}, {}, limits);
   if (!kernel) FAIL(kernel.why().message());
-  return find_domain(kernel.value(), *find_contract("f32"), 1, {}, most_seconds, gives_up);
+  return find_domain(kernel.value(), *find_contract("f32"), 1, {}, time, gives_up);
 }
 
 call_domain domain_of(char const* text) {
@@ -115,7 +115,7 @@ TEST_CASE("rules that depend on each other give a domain inside them", "[unit]")
 }
 
 TEST_CASE("a search without time is cut short and says so", "[unit]") {
-  found_domain const of = found("attest_flash", "limited", {}, 0);
+  found_domain const of = found("attest_flash", "limited", {}, {0});
   CHECK(of.answers.cut_short);
   CHECK(of.answers.asked == 0);
   CHECK(!found("attest_flash").answers.cut_short);
@@ -134,7 +134,7 @@ TEST_CASE("a kernel that answers nothing has no smaller domain", "[slow]") {
   CHECK(of.domain.is_everything());
   CHECK(of.answers.answered == 0);
   int asked = 0;
-  found_domain const usual = found("attest_attention", "refuses", {}, 300, [&] { return ++asked == 1; });
+  found_domain const usual = found("attest_attention", "refuses", {}, {300}, [&] { return ++asked == 1; });
   CHECK(asked == 1);
   CHECK(usual.answers.asked * 4 < of.answers.asked);
   found_domain const fails = found("attest_always_fails");
@@ -181,6 +181,18 @@ TEST_CASE("domains that are unusual in two axes are found", "[nightly]") {
   found_domain const of = found(symbol);
   CHECK(of.domain.text() == text);
   CHECK(of.answers.wrong.empty());
+}
+
+TEST_CASE("calls that take long are few", "[unit]") {
+  found_domain const whole = found("attest_attention", "sleeps_20_ms");
+  CHECK(whole.domain.is_everything());
+  CHECK_FALSE(whole.answers.cut_short);
+  found_domain const slow = found("attest_attention", "sleeps_20_ms", {}, {300, 0.2});
+  CHECK(slow.domain.is_everything());
+  CHECK((slow.answers.slow && slow.answers.cut_short));
+  CHECK(slow.answers.asked < whole.answers.asked);
+  // A quick answer says that others take long by their sizes.
+  CHECK_FALSE(found("attest_attention", "naive", {}, {300, 1}).answers.slow);
 }
 
 TEST_CASE("what is answered wrongly is in the domain, and is kept", "[unit]") {

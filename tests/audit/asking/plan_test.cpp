@@ -2,12 +2,24 @@
 #include "audit/asking/plan.hpp"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
+#include "audit/asking/slow_pace.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit::plan_test {
 namespace {
+
+audit_plan plan_of_speed(double seconds_a_call, std::optional<std::int64_t> draws = {}) {
+  audit_options options;
+  options.quick = true, options.claim = find_contract("f32"), options.draws = draws;
+  kernel_domain of;
+  of.seconds_a_call = seconds_a_call;
+  auto plan = planned(options, of);
+  if (!plan) FAIL(plan.why().message());
+  return std::move(plan).value();
+}
 
 std::vector<omission> left_out_in(char const* domain) {
   audit_options options;
@@ -33,6 +45,41 @@ TEST_CASE("a feature that cannot stand beside a needed input is said to be left 
   CHECK_THAT(what_is_left_out("needs=mask", why), Catch::Contains("(support, "));
   CHECK_THAT(what_is_left_out("needs=q_offsets", why), Catch::Contains("(support 13)"));
   CHECK_THAT(what_is_left_out("needs=k_lengths", why), !Catch::Contains("support"));
+}
+
+TEST_CASE("a slow kernel is asked every check once before a second time, the telling ones first", "[unit]") {
+  audit_plan const plan = plan_of_speed(0.1);
+  CHECK(plan.slow_call == 0.1);
+  std::set<std::string> asked, all;
+  for (std::size_t at = 0; at < plan.shapes_from; ++at) all.insert(plan.fixed[at].check);
+  std::int64_t calls = 0;
+  constexpr std::size_t telling = 11;
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    asked.insert(plan.fixed[at].check);
+    if (at >= telling) CHECK(plan.fixed[at].calls >= std::exchange(calls, plan.fixed[at].calls));
+  }
+  CHECK(asked == all);
+  CHECK((plan.fixed[0].full_name() == "support/plain" && plan.fixed[1].check == "pairs"));
+  CHECK(plan_of_speed(0.001).slow_call == 0);
+  CHECK(plan_of_speed(0.1, 0).slow_call == 0);
+}
+
+TEST_CASE("the fixed part of a slow kernel ends in time, or with its half in twice the time", "[unit]") {
+  slow_pace const at{
+      .done = 200, .half = 500, .calls = 300, .calls_of_half = 900, .spent = 8, .next = 0.5, .usual = 9, .most = 20};
+  auto const with = [&](auto change) {
+    slow_pace other = at;
+    change(other);
+    return may_go_on(other);
+  };
+  CHECK(may_go_on(at));
+  CHECK_FALSE(with([](slow_pace& of) { of.next = 2; }));
+  CHECK(with([](slow_pace& of) { of.next = 2, of.done = 0; }));
+  CHECK_FALSE(with([](slow_pace& of) { of.spent = 10; }));
+  CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 410; }));
+  CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 400; }));
+  CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 900, of.done = 500; }));
+  CHECK_FALSE(with([](slow_pace& of) { of.spent = 19.8, of.calls = 899, of.done = 499; }));
 }
 
 TEST_CASE("each check stands once in the list of a reason", "[unit]") {

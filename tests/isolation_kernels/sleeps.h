@@ -1,0 +1,9 @@
+/* Honest, and slow: each call sleeps for SLEEP_MILLISECONDS. */
+#include <time.h>
+
+static void sleep_a_while(void) {
+  const struct timespec time = {0, SLEEP_MILLISECONDS * 1000000};
+  nanosleep(&time, 0);
+}
+#define NAIVE_BEFORE(call) sleep_a_while()
+#include "naive.h"
