@@ -36,12 +36,11 @@ constexpr double row_bound::rescales_of(constant_terms const& terms) {
       highest[j] = rounded_up(keys[j].x_upper + keys_[j].E);
       lowest[j] = rounded_down(keys[j].x_lower - keys_[j].E);
     }
-    std::vector<std::size_t> below;
-    std::vector<double> count;
+    record_memory memory;
     std::size_t const real = real_keys();
     records_of(
         std::span(highest).first(real), std::span(lowest).first(real), std::span(records).first(real),
-        [&](std::size_t j) { return keys[j].index; }, below, count);
+        [&](std::size_t j) { return keys[j].index; }, memory);
     if (terms.has_sink) add_sink_to_records(highest, lowest, records);
     largest = 0;
     for (std::size_t j = 0; j < keys.size(); ++j) {

@@ -88,7 +88,7 @@ inline double rescales_of(constant_terms const& terms, std::span<std::int64_t co
   std::size_t const real = n - (terms.has_sink ? 1 : 0);
   records_of(
       std::span(memory.above).first(real), std::span(memory.lowest).first(real), std::span(memory.records).first(real),
-      [&](std::size_t j) { return index[j]; }, memory.below, memory.count);
+      [&](std::size_t j) { return index[j]; }, memory.met);
   if (terms.has_sink) add_sink_to_records(std::span(memory.above).first(n), memory.lowest, memory.records);
   largest = 0;
   for (std::size_t j = 0; j < n; ++j) {

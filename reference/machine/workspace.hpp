@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference/bound/bound.hpp"
+#include "reference/bound/records.hpp"
 
 namespace attest::reference::machine {
 
@@ -66,8 +67,8 @@ struct key_columns {
 struct rank_memory {
   std::vector<double> above, sorted;
   std::vector<std::uint32_t> bucket, first;
-  std::vector<double> lowest, records, count;  ///< of records_of (reference/bound/records.hpp)
-  std::vector<std::size_t> below;
+  std::vector<double> lowest, records;  ///< of records_of (reference/bound/records.hpp)
+  record_memory met;
 };
 
 /// The row without its sink, for Theorem T2 of docs/bound.md (keys_alone-inl.hpp).

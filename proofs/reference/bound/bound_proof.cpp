@@ -355,10 +355,10 @@ static_assert(terms_of_two(8, 87, problem::split_merge::lse_normalised, 1).judge
 static_assert(
     [] {
       // Key 32 is above all; of the keys 0, 64 and 128 each is above the one before: two records in lanes, else one.
-      std::vector<double> score(129, 0.0), records(129, 0.0), count(129, 0.0);
-      std::vector<std::size_t> below(129, 0);
+      std::vector<double> score(129, 0.0), records(129, 0.0);
+      reference::record_memory memory;
       score[32] = 9, score[0] = 1, score[64] = 2, score[128] = 3;
-      reference::records_of(score, score, records, [](std::size_t j) { return j; }, below, count);
+      reference::records_of(score, score, records, [](std::size_t j) { return j; }, memory);
       return records[0] == 2;
     }(),
     "section 3, Rescales: records in lanes of the index modulo 64");
