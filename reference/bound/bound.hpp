@@ -10,7 +10,7 @@
 //   terms.hpp         section 3 for a row, in stages; H0 and H4 of section 2
 //   formulas-inl.hpp  section 3 for a key
 //   weight_formulas-inl.hpp  theorem T2 for one result; Corollary W of section 6
-//   known_formulas-inl.hpp  section 5, the theorem of known weights for a column
+//   known_formulas-inl.hpp  section 5, the theorem of known weights for a key and a column
 //   column_formulas-inl.hpp  section 3 for a column; section 5, section 9
 //   known_weights.hpp  section 5, the theorem of weights that are known
 //   row.hpp           section 3 over the keys of a row, in its order; R_j

@@ -1,7 +1,7 @@
 // docs/bound.md, section 3 for one key, on lanes: R is double, or a SIMD vector of doubles. The four files of formulas
 // (this one, weight_, known_ and column_formulas-inl.hpp) are their only statement. They are compiled for
 // plain doubles in namespace attest::reference::scalar (by reference/bound/bound.hpp), and once for every SIMD target
-// in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/bounds-inl.hpp).
+// in the namespace that ATTEST_FORMULAS_NAMESPACE then names (by reference/machine/known_weights-inl.hpp).
 //
 // An R has + − × ÷ and <, mixes with double, and knows larger, smaller, absolute, rounded_up, rounded_down, exp_upper.
 // mul_add(a, b, c) is a·b + c with one rounding or two. Comparisons give masks: select(mask, a, b), both, either,

@@ -62,27 +62,24 @@ constexpr error_bound row_bound::output_around(double mid, double width, Value&&
   // The sums of A^T, A^H and A^D around the midpoint.
   scalar::column_deviations<double> deviations{};
   scalar::column_clauses<double> clauses{};
-  scalar::known_sums<double> known{};
   double sum_eta = 0;
   for (std::size_t j = 0; j < keys_.size(); ++j) {
     key const& my = keys_[j];
     double const v = value(j);
     double const distance = absolute(v - mid), size_distance = absolute(absolute(v) - sizes.middle);
     deviations.add(distance, size_distance, my.P, my.variance);
-    if (known_.hold) known.add(v, known_.center[j], known_.deviation[j], known_.size[j]);
     if (terms_.theorem_is_sharpest) continue;  // E6
     double const eta = my.dominant ? 0 : my.eta;
     sum_eta += eta;
     clauses.add(distance, size_distance, my.dominant ? 1 : 0, eta);
   }
-  scalar::walked_sums<double> walked{};
+  scalar::known_sums<double> known{};
   if (known_.hold)
     for (known_weights::group const& at : known_.walk) {
-      for (std::size_t j = at.begin; j < at.end; ++j) walked.add(known_.center[j] * value(j));
-      walked.end_group(static_cast<double>(at.end - at.begin));
+      for (std::size_t j = at.begin; j < at.end; ++j) known.add(value(j), known_.center[j], known_.deviation[j]);
+      known.end_group(static_cast<double>(at.end - at.begin));
     }
-  double const nodes = known_.walk.empty() ? infinity : walked.nodes;
-  auto const beside = known_.hold ? scalar::known_bound(terms_, known_.growth, known, nodes, sizes.largest)
+  auto const beside = known_.hold ? scalar::known_bound(terms_, known_, known, sizes.largest)
                                   : scalar::known_output<double>{0, infinity};
   auto const alone = terms_.factor.asked ? output_alone(value) : column_of_keys{};
   auto const found =

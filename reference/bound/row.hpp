@@ -53,15 +53,25 @@ constexpr double row_bound::rescales_of(constant_terms const& terms) {
 }
 
 constexpr void row_bound::find_known(row_facts const& facts) {
-  find_known_weights(
-      terms_, keys_.size(),
-      [&](std::size_t j) {
-        key_facts const& k = facts.keys[j];
-        key const& my = keys_[j];
-        return evaluated_key{k.index, k.x_lower, k.x_upper, k.weight_lower,     k.weight_upper,
-                             my.E,    my.R,      my.P,      my.reference_error, !my.far && !my.flushed};
-      },
-      known_);
+  auto const index_of = [&](std::size_t j) { return facts.keys[j].index; };
+  auto const find_extremes = [&](weight_block& at) {
+    auto found = scalar::block_extremes<double>::none();
+    for (std::size_t j = at.begin; j < at.end; ++j) found.add(facts.keys[j].x_lower, facts.keys[j].x_upper, keys_[j].E);
+    at.set(found.m_lower, found.m_upper, found.lowest, found.highest);
+  };
+  auto const find_keys = [&](known_row const& row, weight_block const& at) {
+    double unknown = 0;
+    for (std::size_t j = at.begin; j < at.end; ++j) {
+      key_facts const& k = facts.keys[j];
+      key const& my = keys_[j];
+      double const near = my.far || my.flushed ? 0 : 1;
+      auto const found = scalar::known_weight_of<double>(
+          row, at, {k.x_lower, k.x_upper, k.weight_lower, k.weight_upper, my.E, my.R, my.P, my.reference_error, near});
+      known_.center[j] = found.center, known_.deviation[j] = found.deviation, unknown += found.unknown;
+    }
+    return unknown;
+  };
+  find_known_weights(terms_, keys_.size(), index_of, find_extremes, find_keys, known_);
 }
 
 /// Scores: E_j, M⁺, M⁻ (Lemma 1); H0; the sink.

@@ -14,15 +14,12 @@
 
 #include "problem/kernel_model.hpp"
 #include "reference/bound/bound.hpp"
-#include "reference/machine/exp-inl.hpp"
+#include "reference/machine/known_weights-inl.hpp"
 #include "reference/machine/rank.hpp"
 #include "reference/machine/stages-inl.hpp"
 #include "reference/machine/workspace.hpp"
 
 HWY_BEFORE_NAMESPACE();
-#define ATTEST_FORMULAS_NAMESPACE attest::reference::machine::HWY_NAMESPACE
-#include "reference/bound/column_formulas-inl.hpp"
-
 namespace attest::reference::machine::HWY_NAMESPACE {
 
 template <class R>
@@ -229,15 +226,8 @@ inline weight_terms weights_of(rescale_terms const& terms, std::size_t n, key_co
   return result;
 }
 
-/// Section 5: known weights; weights formed by the LSE.
-inline void find_other_weights(std::size_t n, key_columns& keys, known_weights& known, row_terms& terms) {
-  find_known_weights(
-      terms, n,
-      [&keys](std::size_t j) {
-        return evaluated_key{keys.j[j], keys.x_lower[j], keys.x_upper[j], keys.weight_lower[j],    keys.weight_upper[j],
-                             keys.E[j], keys.R[j],       keys.P[j],       keys.reference_error[j], keys.near[j] > 0};
-      },
-      known);
+/// Section 5: weights formed by the LSE.
+inline void find_lse_weights(std::size_t n, key_columns& keys, row_terms& terms) {
   if (!terms.by_lse_alone()) return;
   double const lambda = log_sum_exp_of_term(terms).size;
   terms.after_log_sum_exp(lambda);
@@ -270,7 +260,8 @@ inline double bound_row(std::size_t n, problem::kernel_model const& model, row_s
   double const sum_eta = sum_of(total.wide.eta) + total.single.eta;
   found.after_dominance(larger(largest_of(total.wide.dominant_y), total.single.dominant_y), sum_eta * found.slack);
   terms = found;
-  find_other_weights(n, keys, known, terms);
+  find_known_weights(n, keys, known, terms);
+  find_lse_weights(n, keys, terms);
   if (with_weights) {
     weight_bound_stage bounds{keys, terms};
     each_key(n, bounds);

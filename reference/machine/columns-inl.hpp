@@ -141,21 +141,13 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
   for (std::size_t a = 0; a < At; ++a) known[a] = known_sums<R>{};
   known_weights const& weights = task.memory.known;
   if (weights.hold)
-    for (std::size_t j = 0; j < task.n; ++j) {
-      T const* const v = task.row(j) + c;
-      R const center(weights.center[j]), deviation(weights.deviation[j]), size(weights.size[j]);
-      for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation, size);
-    }
-  walked_sums<R> walked[At];
-  for (std::size_t a = 0; a < At; ++a) walked[a] = walked_sums<R>{};
-  if (weights.hold)
     for (known_weights::group const& at : weights.walk) {
       for (std::size_t j = at.begin; j < at.end; ++j) {
         T const* const v = task.row(j) + c;
-        R const center(weights.center[j]);
-        for (std::size_t a = 0; a < At; ++a) walked[a].add(center * load_as<R>(v + a * step));
+        R const center(weights.center[j]), deviation(weights.deviation[j]);
+        for (std::size_t a = 0; a < At; ++a) known[a].add(load_as<R>(v + a * step), center, deviation);
       }
-      for (std::size_t a = 0; a < At; ++a) walked[a].end_group(static_cast<double>(at.end - at.begin));
+      for (std::size_t a = 0; a < At; ++a) known[a].end_group(static_cast<double>(at.end - at.begin));
     }
 
   R errors[At];  // Σŵ_jη_j|v_jc|
@@ -176,9 +168,8 @@ HWY_INLINE void sweep(column_task<T> const& task, std::size_t c) {
                      : terms.has_sink ? errors[a] / Z * 1.02 + (absolute(mid[a]) + r) * epsilon + r * 1.01 +
                                             (sizes[a].largest + absolute(mid[a])) * (n * 4 * below_exp_lowest)
                                       : ((sizes[a].largest + absolute(mid[a]) + r) * epsilon + r) * (1 + 0x1p-40);
-    R const nodes = weights.walk.empty() ? R(infinity) : walked[a].nodes;
-    auto const beside = weights.hold ? known_bound(terms, weights.growth, known[a], nodes, sizes[a].largest)
-                                     : known_output<R>{R(0), R(infinity)};
+    auto const beside =
+        weights.hold ? known_bound(terms, weights, known[a], sizes[a].largest) : known_output<R>{R(0), R(infinity)};
     std::size_t const at = c + a * step;
     column_alone<R> alone{};
     if (terms.factor.asked)

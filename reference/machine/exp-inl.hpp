@@ -72,6 +72,11 @@ HWY_INLINE lanes exp_upper(lanes x) {
   return select(lanes(708.0) < x, lanes(infinity), near);
 }
 
+/// At most e^x, from exp_upper(x): 0 where that says nothing.
+HWY_INLINE lanes exp_lower(lanes x, lanes upper) {
+  return select(x < lanes(exp_lowest), lanes(0.0), upper * lanes(1 - 0x1p-39));
+}
+
 }  // namespace attest::reference::machine::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

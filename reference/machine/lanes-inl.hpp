@@ -32,6 +32,7 @@ namespace attest::reference::machine::HWY_NAMESPACE {
 using reference::absolute, reference::exp_upper, reference::larger, reference::mul_add, reference::root,
     reference::rounded_down, reference::rounded_up, reference::smaller;
 using reference::all, reference::both, reference::either, reference::logical_not, reference::select;
+using reference::exp_lower, reference::leading_power, reference::whole_part;
 
 namespace hn = hwy::HWY_NAMESPACE;
 using double_tag = hn::CappedTag<double, 4>;
@@ -84,6 +85,10 @@ HWY_INLINE R load(double const* from) {
 }
 HWY_INLINE void store(double x, double* to) { *to = x; }
 HWY_INLINE void store(lanes x, double* to) { hn::StoreU(x.raw, tag, to); }
+
+/// 2^e, 2^e ≤ x < 2^(e + 1), of a normal x > 0.
+HWY_INLINE lanes leading_power(lanes x) { return hn::And(x.raw, hn::Set(tag, infinity)); }
+HWY_INLINE lanes whole_part(lanes x) { return hn::Floor(x.raw); }
 
 /// The sum of the lanes as a tree: log2(lane_count) roundings.
 HWY_INLINE double sum_of(lanes x) { return hn::GetLane(hn::SumOfLanes(tag, x.raw)); }

@@ -15,12 +15,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace attest::reference::machine::HWY_NAMESPACE {
 
-/// Calls Stage::at<R>(j) over n keys: full vectors first, then one double at a time.
+/// Calls Stage::at<R>(j) for the keys from `begin` to `end`: full vectors first, then one double at a time.
+template <class Stage>
+HWY_INLINE void each_key(std::size_t begin, std::size_t end, Stage& stage) {
+  std::size_t j = begin;
+  for (; j + lane_count <= end; j += lane_count) stage.template at<lanes>(j);
+  for (; j < end; ++j) stage.template at<double>(j);
+}
 template <class Stage>
 HWY_INLINE void each_key(std::size_t n, Stage& stage) {
-  std::size_t j = 0;
-  for (; j + lane_count <= n; j += lane_count) stage.template at<lanes>(j);
-  for (; j < n; ++j) stage.template at<double>(j);
+  each_key(0, n, stage);
 }
 
 /// Sums on lanes, and sums of the keys that are left over.

@@ -200,12 +200,12 @@ TEST_CASE("rounding to few bits is that of the element types", "[unit]") {
       at.bits = static_cast<std::uint16_t>(bits), next.bits = static_cast<std::uint16_t>(bits + 1);
       double const low = audit::as_double(at), high = audit::as_double(next), middle = (low + high) / 2;
       if (high < 0x1p-120 && bits % 64 != 0) continue;
-      REQUIRE(reference::rounded_to(low, u, quantum, false) == low);
-      REQUIRE(reference::rounded_to(middle, u, quantum, false) == low);
-      REQUIRE(reference::rounded_to(middle, u, quantum, true) == high);
+      REQUIRE(reference::scalar::rounded_to(low, u, quantum, false) == low);
+      REQUIRE(reference::scalar::rounded_to(middle, u, quantum, false) == low);
+      REQUIRE(reference::scalar::rounded_to(middle, u, quantum, true) == high);
       double const x = low + (high - low) * uniform(random);
       if (x == middle) continue;
-      REQUIRE(reference::rounded_to(x, u, quantum, random() % 2) == (x < middle ? low : high));
+      REQUIRE(reference::scalar::rounded_to(x, u, quantum, random() % 2) == (x < middle ? low : high));
       ++midpoints;
     }
     CHECK(midpoints > 1000);
