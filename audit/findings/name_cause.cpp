@@ -229,6 +229,17 @@ std::vector<searched_case> spread_over_checks(std::vector<searched_case> cases) 
   return spread;
 }
 
+namespace {
+
+/// The first cases of every check, as many as are asked about.
+std::vector<searched_case> first_of_checks(std::vector<searched_case> passing) {
+  passing = spread_over_checks(std::move(passing));
+  if (passing.size() > most_passing_made) passing.resize(most_passing_made);
+  return passing;
+}
+
+}  // namespace
+
 void name_cause(audit_options const& options, audit_plan const& plan, shape_limits const& limits,
                 clock::time_point until, report& into) {
   asking ask(options, plan, limits, until);
@@ -236,9 +247,8 @@ void name_cause(audit_options const& options, audit_plan const& plan, shape_limi
   std::set<std::int64_t> failing;
   for (failing_case const& each : into.failing) failing.insert(each.number);
   for (planned_case const& each : plan.fixed)
-    if (!failing.contains(each.number) && each.reported && asked.passing.size() < most_passing_made)
-      asked.passing.push_back({each.check, each.name, each.number});
-  asked.passing = spread_over_checks(std::move(asked.passing));
+    if (!failing.contains(each.number) && each.reported) asked.passing.push_back({each.check, each.name, each.number});
+  asked.passing = first_of_checks(std::move(asked.passing));
   asked.answers = [&](searched_case const& which) { return ask.answers(which); };
   asked.telling_apart = [&](searched_case const& which) { return ask.others_like(which); };
   asked.concerns = [&](searched_case const& which, hypothesis const& tried) { return ask.concerns(which, tried); };
@@ -258,9 +268,9 @@ void name_recorded_cause(std::vector<recorded_case> const& cases,
   for (recorded_case const& each : cases) {
     std::pair const name{each.input.check, each.input.name};
     by_name.emplace(name, &each);
-    if (!failing.contains(name) && asked.passing.size() < most_passing_made)
-      asked.passing.push_back({name.first, name.second, std::ssize(by_name)});
+    if (!failing.contains(name)) asked.passing.push_back({name.first, name.second, std::ssize(by_name)});
   }
+  asked.passing = first_of_checks(std::move(asked.passing));
   auto const find = [&](searched_case const& which) -> recorded_case const* {
     auto const at = by_name.find({which.check, which.name});
     return at != by_name.end() && is_tried(at->second->input.problem) ? at->second : nullptr;
