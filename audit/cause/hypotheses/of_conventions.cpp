@@ -11,7 +11,7 @@
 namespace attest::audit {
 namespace {
 
-/// The rows of which a convention speaks.
+/// Rows that a convention is about.
 enum class about : std::uint8_t { any_row, empty_rows, empty_rows_of_keys };
 
 bool has_rows(owned_problem const& p, about of) {
