@@ -38,8 +38,9 @@ constexpr path_terms path_of_dV(gradient_terms const& terms, double count, sum_p
   auto const& model = terms.backward;
   double const parts = stored_parts(all, model.part_rows);
   double const h = height_of_sum(model, count, all) + 1 + model.k_dv;
-  auto const& [u_p, u_v] = std::pair(terms.forward.u_p, terms.forward.u_v);
-  double const sums = compounded(u_v > 0 ? compounded(u_p, u_v) : u_p, gamma_below_quarter(h, terms.u_acc));
+  auto const& forward = terms.forward;
+  double const factors = forward.u_v > 0 ? compounded(forward.u_p, forward.u_v) : forward.u_p;
+  double const sums = compounded(factors, gamma_below_quarter(h, terms.u_acc));
   return {compounded(compounded(sums, gamma(parts, model.u_grad)), terms.drop), parts};
 }
 

@@ -1,4 +1,7 @@
 /* Honest, and slow: each call sleeps for SLEEP_MILLISECONDS. */
+#ifndef ATTEST_TESTS_SLEEPS_H
+#define ATTEST_TESTS_SLEEPS_H
+
 #include <time.h>
 
 static void sleep_a_while(void) {
@@ -7,3 +10,5 @@ static void sleep_a_while(void) {
 }
 #define NAIVE_BEFORE(call) sleep_a_while()
 #include "naive.h"
+
+#endif
