@@ -32,7 +32,7 @@ inline bool between(double low, double high, ball<W> const& exact, double least,
 }
 /// Rounding outward on lanes adds 2⁻¹⁰²², which shows in f64's smallest bounds.
 inline bool nearly(double a, double b) {
-  return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)) + 0x1p-1000;
+  return a == b || std::abs(a - b) <= 1e-9 * std::min(std::abs(a), std::abs(b)) + 0x1p-1000;
 }
 
 struct tally {
@@ -45,7 +45,7 @@ struct tally {
 inline bool same_bound(double a, double b, tally& seen) {
   if (nearly(a, b)) return true;
   ++seen.borderline;
-  return std::abs(a - b) <= 0.02 * std::max(a, b);
+  return std::abs(a - b) <= 0.02 * std::min(a, b);
 }
 
 template <class T>
@@ -105,7 +105,7 @@ void check_row(problem::instance<T> const& instance, problem::kernel_model const
   RC_ASSERT(same_bound(got.lse_bound.size, bound.log_sum_exp().size, seen));
   for (std::size_t n = 0; n < got.keys.size(); ++n) {
     auto const expected = bound.weight(n);
-    RC_ASSERT(expected.by == reference::judged_by::nothing || same_bound(got.weight_bound[n], expected.size, seen));
+    if (expected.by != reference::judged_by::nothing) RC_ASSERT(same_bound(got.weight_bound[n], expected.size, seen));
   }
   std::int64_t const hk = reference::key_head(instance.size(), got.h);
   for (std::size_t c = 0; c < got.o.size(); ++c) {

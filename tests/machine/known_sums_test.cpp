@@ -1,5 +1,5 @@
-// Sums of O beside known weights: the lanes of the machine tier find o* and B* of row_bound, for one accumulator that
-// takes the keys by rising and by falling index, and for none.
+// Known weights: the lanes of the machine tier find o* and B* of row_bound, for one accumulator that takes the keys by
+// rising and by falling index, and for none; for errors of scores that matter, and for keys whose weight is not known.
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -29,7 +29,7 @@ problem::kernel_model model_of(weight_reference order, problem::accumulator accu
   return model;
 }
 
-bool nearly(double a, double b) { return a == b || std::abs(a - b) <= 1e-7 * std::max(std::abs(a), std::abs(b)); }
+bool nearly(double a, double b) { return a == b || std::abs(a - b) <= 1e-7 * std::min(std::abs(a), std::abs(b)); }
 
 /// How many columns have a B*, which row_bound gives, too.
 int compared(written<bf16> const& written, problem::kernel_model const& model, bool double_words) {
@@ -70,6 +70,49 @@ TEST_CASE("lanes find the sums of one accumulator that one key at a time gives",
               CHECK(compared(row, model_of(order, accumulator, block), double_words) > 0);
             }
       }
+  }
+  reference::machine::use_simd_target("");
+}
+
+/// Errors of a score are as large as a step of P, and differ from key to key; weights below e^−far are not known.
+problem::kernel_model inexact_model(weight_reference reference, double far) {
+  problem::kernel_model model = model_of(reference, problem::accumulator::one, 5);
+  model.u_qk = 0x1p-14, model.c_m = 1, model.format.far = far;
+  model.eps_rescale = 0x1p-18;
+  return model;
+}
+
+/// P in a format of no element type: weights below ω_p/u_p = 1/8 are not known, which may be most of a row.
+problem::kernel_model coarse_model(weight_reference reference) {
+  problem::kernel_model model = model_of(reference, problem::accumulator::any, 5);
+  model.omega_p = 0x1p-11;
+  return model;
+}
+
+constexpr weight_reference references[] = {weight_reference::rising, weight_reference::falling,
+                                           weight_reference::whole_row, weight_reference::own_block};
+
+/// Causal rows from 200 keys to 240, without every seventh key, so that groups have fewer keys than lanes.
+written<bf16> causal_rows() {
+  written<bf16> rows({.b = 1, .hq = 1, .hk = 1, .n = 41, .m = 240, .d = 16, .dv = 5}, 7);
+  rows.band = {.diagonal = 199, .right = 0};
+  rows.mask = owned<std::uint8_t>({1, 240});
+  for (std::size_t j = 0; j < 240; ++j) rows.mask.values[j] = j % 7 != 3;
+  rows.scale = 0.5;
+  return rows;
+}
+
+TEST_CASE("lanes find the weight of each key that one key at a time gives", "[unit]") {
+  auto const rows = causal_rows();
+  int const columns = 41 * 5;
+  for (std::string_view const target : reference::machine::simd_targets()) {
+    reference::machine::use_simd_target(target);
+    for (auto const reference : references) {
+      CAPTURE(target, static_cast<int>(reference));
+      for (double const far : {6.0, 87.0}) CHECK(compared(rows, inexact_model(reference, far), false) > 0);
+      int const some = compared(rows, coarse_model(reference), false);
+      CHECK((0 < some && some < columns));
+    }
   }
   reference::machine::use_simd_target("");
 }
