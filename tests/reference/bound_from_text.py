@@ -1,12 +1,12 @@
 """reference/bound/ beside docs/bound.md: the rows of bound_rows.cpp, evaluated a second time from the text.
 
-    bound_from_text.py BOUND_ROWS ROWS SEED
+    bound_from_text.py BOUND_ROWS ROWS SEED [known] [ROW]
 
 bound_text.py, bound_text_results.py and bound_text_sink.py are that second evaluation, in three forms; the first says
 what each contains. Every number of the code must be at least the number of the form `stated`. It must be at most 1 +
 4*(slack - 1) times the number of the form `widened`, where slack is 1 + (16n + 8d + 64)*2^-53; in every fifth row
 `stated` must be at least `text`. What is not judged by the text must not be judged by the code, and the other way
-round; the same for what is dull. One argument more, a number, looks at that row alone.
+round; the same for what is dull. `known`: of models that declare their weights; ROW looks at that row alone.
 """
 import collections
 import subprocess
@@ -329,11 +329,11 @@ def rows_of(stream):
 
 
 def main():
-    program, count, seed = sys.argv[1:4]
-    only = int(sys.argv[4]) if len(sys.argv) > 4 else None
+    program, count, seed, *kind = sys.argv[1:]
+    only = int(kind.pop()) if kind and kind[-1] != "known" else None
     print(f"{count} rows, seed {seed}")
     seen = comparison()
-    with subprocess.Popen([program, count, seed], stdout=subprocess.PIPE, text=True) as rows:
+    with subprocess.Popen([program, count, seed, *kind], stdout=subprocess.PIPE, text=True) as rows:
         for at, row in enumerate(rows_of(rows.stdout)):
             if only is None or at == only:
                 compare(row, expectation(row, at), seen)

@@ -1,12 +1,13 @@
 // Rows for bound_from_text.py: kernel models and facts drawn at random, and what reference/bound/ evaluates for them.
 //
-//   bound_rows ROWS SEED [tied]    tied: rows of proofs/coq/formula.v alone
+//   bound_rows ROWS SEED [KIND]    KIND: tied, rows of proofs/coq/formula.v alone; known, models that declare weights
 //
 // One line a datum, its first word says which; numbers are hexadecimal floats. docs/bound.md, section 12, names the
 // facts and the terms.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "audit/contract/contract.hpp"
@@ -146,17 +147,19 @@ void print_row(kernel_model const& model, drawn_row const& row) {
 int main(int argc, char** argv) {
   std::span<char*> const arguments(argv, static_cast<std::size_t>(argc));
   if (arguments.size() != 3 && arguments.size() != 4)
-    return std::fprintf(stderr, "usage: bound_rows ROWS SEED [tied]\n"), 2;
-  bool const tied = arguments.size() == 4;
+    return std::fprintf(stderr, "usage: bound_rows ROWS SEED [tied|known]\n"), 2;
+  std::string_view const kind = arguments.size() == 4 ? arguments[3] : "";
   long const rows = std::strtol(arguments[1], nullptr, 10);
   generator random{std::mt19937_64(std::strtoull(arguments[2], nullptr, 10))};
   std::vector<std::pair<std::string, kernel_model>> presets;
   for (auto const& contract : audit::contracts())
     if (!contract.builtin) presets.emplace_back(contract.name, contract.fixed);
   for (long at = 0; at < rows; ++at) {
-    if (tied) {
-      std::printf("row %ld tied\n", at);
-      print_row(tied_model(random), tied_facts(random));
+    if (!kind.empty()) {
+      bool const tied = kind == "tied";
+      std::printf("row %ld %s\n", at, arguments[3]);
+      auto const model = tied ? tied_model(random) : declared_model(random);
+      print_row(model, tied ? tied_facts(random) : plain_facts(random));
       continue;
     }
     auto const preset = static_cast<std::size_t>(at / 2) % presets.size();

@@ -92,12 +92,12 @@ class known(results):
         return self.up(x * (1 + x)) if self.widened else expm1(x)
 
     def between(self, key):
-        """e^{s_j - m_t} from both sides."""
+        """e^{s_j - m_t} from both sides; the code's upper end is anywhere from e^x to that, and its lower follows."""
         low, high = self.below(key.xl - key.m_high), self.above(key.xu - key.m_low)
         if not self.widened:
             return low.exp(), high.exp()
-        upper = self.exp(high)
-        return max(ZERO, upper * (1 - TWO**-39) * (1 - self.above(high - low))) * (2 - self.slack), upper
+        least = high.exp() * (1 - TWO**-39) * (1 - self.above(high - low))
+        return max(ZERO, least) * (2 - self.slack), self.exp(high)
 
     def references(self):
         super().references()

@@ -170,6 +170,14 @@ inline kernel_model random_model(generator& random) {
   return m;
 }
 
+/// One that declares its weights (docs/bound.md, section 5), in f32 or f64.
+inline kernel_model declared_model(generator& random) {
+  for (;;) {
+    kernel_model const m = random_model(random);
+    if (reference::declares_weights(m) && m.format.u <= problem::formats::f32.u) return m;
+  }
+}
+
 /// One of the family of proofs/coq/formula.v: merges raw, none of the fields that it leaves out.
 inline kernel_model tied_model(generator& random) {
   using namespace problem;

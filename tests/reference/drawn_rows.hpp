@@ -207,4 +207,12 @@ inline drawn_row problem_facts(generator& random) {
   return row;
 }
 
+/// Any row, without a sink or dropout.
+inline drawn_row plain_facts(generator& random) {
+  for (;;) {
+    drawn_row row = random.chance(0.7) ? random_facts(random) : problem_facts(random);
+    if (!row.facts.has_sink && !row.facts.drops) return row;
+  }
+}
+
 }  // namespace attest::tests
