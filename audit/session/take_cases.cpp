@@ -192,8 +192,8 @@ std::string audit_session::end_of_cases() {
   std::string few = fmt::format(
       "only {} of {} inputs were asked{}: {}; --budget {} asks all", grouped(static_cast<std::int64_t>(done_)),
       grouped(static_cast<std::int64_t>(fixed)),
-      without.empty() ? "" : fmt::format(", and none of {}", counted(std::ssize(without), "check", "checks")), stopped_,
-      seconds_of_all(done_));
+      without.empty() ? "" : fmt::format(", and no input of {}", counted(std::ssize(without), "check", "checks")),
+      stopped_, seconds_of_all(done_));
   bool const enough = 2 * done_ >= fixed && without.empty();
   report_.observations.emplace_back(few, kind_slow);
   return enough ? std::string() : few;
