@@ -265,6 +265,6 @@ Definition evaluated_lists (ns : list dyadic) (cs : list nat) (bs : list bool) (
     @Key dyadic (z 0) (z 1) (z 2) (z 3) (z 4) (z 5) (z 6) (z 7) nought O nought false nought false nought in
   @evaluated dyadic
     (@Model dyadic (x 0) (x 1) (x 2) (x 3) (x 4) (x 5) (x 6) (x 7) (x 8) (x 9) (x 10) (x 11) (x 12) (x 13) (x 14) (x 15) (x 16) (x 17)
-      (x 18) (x 19) (x 20) (x 21) (x 22) (c 0) (c 1) (c 2) (c 3) (c 4) (c 5) (c 6) (c 7) (c 8) (c 9) (c 10) (c 11) (c 12) (c 13) (c 14) (c 15)
+      (x 18) (x 19) (x 20) (x 21) (x 22) (x 23) (c 0) (c 1) (c 2) (c 3) (c 4) (c 5) (c 6) (c 7) (c 8) (c 9) (c 10) (c 11) (c 12) (c 13) (c 14) (c 15)
       (b 0) (b 1) (b 2) (b 3) (b 4) (b 5) (b 6) (b 7) (b 8))
     (@Facts dyadic (c 16) (y 0) (y 1) (y 2) (y 3) (y 4) (y 5) (y 6) (map key_of ks)) columns.
