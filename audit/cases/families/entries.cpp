@@ -35,9 +35,12 @@ struct entry_case {
 
 std::vector<entry_case> const& entry_cases() {
   static std::vector<entry_case> const all{
-      {"rising", {1, 2, 3, 5, 8}, {1, 5, 16, 17, 33}},          {"falling", {8, 5, 3, 2, 1}, {33, 17, 16, 5, 1}},
-      {"empty-entries", {4, 0, 3, 2, 0}, {7, 9, 0, 16, 0}},     {"no-keys-first", {2, 3, 1, 1, 4}, {0, 12, 0, 31, 8}},
-      {"one-query-each", {1, 1, 1, 1, 1}, {33, 1, 32, 15, 16}}, {"block-edges", {8, 7, 8, 8, 1}, {15, 16, 17, 31, 33}},
+      {"rising", {1, 2, 3, 5, 8}, {1, 5, 16, 17, 33}},
+      {"falling", {8, 5, 3, 2, 1}, {33, 17, 16, 5, 1}},
+      {"empty-entries", {4, 0, 3, 2, 0}, {7, 9, 0, 16, 0}},
+      {"no-keys-first", {2, 3, 1, 1, 4}, {0, 12, 0, 31, 8}},
+      {"one-query-each", {1, 1, 1, 1, 1, 1, 1, 1}, {257, 1, 15, 16, 32, 64, 128, 256}},
+      {"block-edges", {8, 7, 8, 8, 1}, {15, 16, 17, 31, 33}},
       {"more-queries", {8, 8, 6, 8, 8}, {3, 8, 5, 1, 2}},
   };
   return all;

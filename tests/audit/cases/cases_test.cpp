@@ -95,6 +95,23 @@ TEST_CASE("entries have lengths of keys alone, too, and each feature several blo
     CHECK(long_features.contains(name));
 }
 
+TEST_CASE("entries end at the edges of tiles before their slot does, without a band and with --quick", "[unit]") {
+  for (char const* const check : {"lengths", "pages"}) {
+    std::set<std::int32_t> ends;
+    for (audit_case const& made : cases_of(check, "", {.seed = 9, .quick = true})) {
+      auto const& p = made.problem.draft();
+      if (!p.k_lengths || p.band != problem::band{}) continue;
+      for (std::int64_t e = 0; e < p.k_lengths->layout.shape[0]; ++e)
+        if (std::int32_t const keys = p.k_lengths->as<std::int32_t>()[e]; keys < made.problem.size().m)
+          ends.insert(keys);
+    }
+    for (std::int32_t const edge : {16, 32, 64, 128, 256}) {
+      INFO(check << " " << edge);
+      CHECK(ends.contains(edge));
+    }
+  }
+}
+
 TEST_CASE("masks attend by every byte but 0, and broadcast over every subset of their axes, as biases do", "[unit]") {
   auto const form_of = [](audit::owned_tensor const& t) {
     return std::array{t.layout.shape[0] > 1, t.layout.shape[1] > 1, t.layout.shape[2] > 1};
