@@ -112,9 +112,16 @@ std::vector<needed_inputs> likely_needs() {
     for (auto const one : all) needs.add(one);
     return needs;
   };
-  std::vector<needed_inputs> all{of({k_lengths}), of({q_lengths, k_lengths}), of({mask}),
-                                 of({bias}),      of({mask, bias}),           of({softcap}),
-                                 of({sink}),      of({q_offsets, k_offsets}), of({k_lengths, block_table})};
+  std::vector<needed_inputs> all{of({k_lengths}),
+                                 of({q_lengths, k_lengths}),
+                                 of({mask}),
+                                 of({bias}),
+                                 of({mask, bias}),
+                                 of({softcap}),
+                                 of({sink}),
+                                 of({q_offsets, k_offsets}),
+                                 of({k_lengths, block_table}),
+                                 of({k_lengths, q_offsets, block_table})};
   for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
   return all;
 }

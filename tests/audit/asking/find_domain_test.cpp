@@ -57,6 +57,7 @@ TEST_CASE("optional inputs that every call must have are found", "[unit]") {
       expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
       expected{"attest_caps_groups", "d=64,128 dv=d group>=2 needs=softcap"},
       expected{"attest_needs_lengths", "causal=none needs=k_lengths"},
+      expected{"attest_needs_packed_queries_and_pages", "causal=none needs=k_lengths,q_offsets,block_table"},
       expected{"attest_asserts_decoding", "d=64,128 dv=d n=1 group%2 causal=none needs=k_lengths weights=never"});
   CAPTURE(symbol);
   found_domain const of = found(symbol, "needing");
