@@ -192,6 +192,7 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
     if (auto why = keep_only(only, plan.value())) return *std::move(why);
   keep_shard(options.part, plan.value());
   audit_plan& ordered = plan.value();
+  ordered.is_part = of.slow;
   double const seconds = of.seconds_a_call * static_cast<double>(ordered.calls_of(ordered.fixed.size()));
   if (ordered.draws && options.is_by_clock() && seconds > options.seconds_of_fixed_part()) {
     ordered.slow_call = of.seconds_a_call;

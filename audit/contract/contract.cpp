@@ -27,7 +27,7 @@ bool has_at_most(int bits, T element) {
   return size == 0 || size >= format.infinity() || (size > format.fraction_mask() && (size & further) == 0);
 }
 
-/// Does rounding to numbers of this unit roundoff, a power of two, leave every element of V as it is?
+/// Is each element of V a number of this unit roundoff, a power of two, so that rounding changes none?
 template <class T>
 bool keeps_values(problem::instance<T> const& p, double unit) {
   int const bits = -std::ilogb(unit);

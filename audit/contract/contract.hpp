@@ -64,7 +64,7 @@ struct contract {
   problem::element_type type = problem::element_type::f32;  ///< the type of q, k, v and o in generated cases
 
   /// The model for one problem. The model of a `builtin` contract is sharper: it depends on the sizes and options. u_v
-  /// is 0 if each element of V has as few bits and the problem has no dO, which may be rounded so, too.
+  /// is 0 if rounding changes no element of V, and the problem has no dO that may be rounded, too.
   /// Cost  if u_v counts in `fixed`, one pass over V
   problem::kernel_model model_for(problem::any_instance const& instance) const;
 

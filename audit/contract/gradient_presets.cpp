@@ -1,7 +1,5 @@
 #include "audit/contract/gradient_presets.hpp"
 
-#include "reference/bound/gamma.hpp"
-
 namespace attest::audit {
 
 using problem::gradient_model;
@@ -32,7 +30,7 @@ gradient_model narrow_gradient(kernel_model const& forward, bool tensor_core) {
     m.k_dp_per_dv = 2, m.k_dp_base = 5;
     m.k_dv = 2;
   }
-  m.u_pd = m.u_ds = forward.u_v > 0 ? reference::compounded(forward.u_p, forward.u_v) : forward.u_p;
+  m.u_pd = m.u_ds = (1 + forward.u_p) * (1 + forward.u_v) - 1;
   m.omega_pd = m.omega_ds = forward.omega_p;
   m.ds_scaled = true;
   m.u_head = m.u_grad = forward.u_out, m.omega_head = m.omega_grad = forward.omega_out;

@@ -143,7 +143,6 @@ problem::result<report> run_audit(audit_options const& given) {
   auto plan = planned(options, domain.value());
   if (!plan) return plan.why();
   if (is_late) plan.value().late = beyond.count();
-  plan.value().is_part = domain.value().slow;
   report kernel_report;
   kernel_report.contract = options.claim->name;
   kernel_report.contract_revision = revision_of(*options.claim);

@@ -157,8 +157,7 @@ constexpr constant_terms::constant_terms(problem::kernel_model const& how, row_s
   }
   // Section 3, Sums (Lemmas 4, 6): u_p counts as 0 in Γ_O where P is shared, with u_v; u_pv as u where it is smaller;
   // h; s; ϱ, s'.
-  u_p = model.p_shared ? 0 : model.u_p;
-  if (model.u_v > 0) u_p = compounded(u_p, model.u_v);
+  u_p = compounded_factors(model.p_shared ? 0 : model.u_p, model.u_v);
   u_pv = larger(model.block_fma > 0 ? 2 * u : u, model.u_pv);
   height = tree_height(), height_L = tree_height_of_L();
   double const S = model.splits;

@@ -16,4 +16,7 @@ constexpr double compounded(double a, double b) noexcept {
   return a < infinity && b < infinity ? (a + b + a * b) * (1 + 0x1p-50) : infinity;  // never 0·∞
 }
 
+/// u_p ⊕ u_v: of a weight and an element of V before their product; u_p itself where V is not rounded.
+constexpr double compounded_factors(double u_p, double u_v) noexcept { return u_v > 0 ? compounded(u_p, u_v) : u_p; }
+
 }  // namespace attest::reference

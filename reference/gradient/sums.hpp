@@ -38,8 +38,7 @@ constexpr path_terms path_of_dV(gradient_terms const& terms, double count, sum_p
   auto const& model = terms.backward;
   double const parts = stored_parts(all, model.part_rows);
   double const h = height_of_sum(model, count, all) + 1 + model.k_dv;
-  auto const& forward = terms.forward;
-  double const factors = forward.u_v > 0 ? compounded(forward.u_p, forward.u_v) : forward.u_p;
+  double const factors = compounded_factors(terms.forward.u_p, terms.forward.u_v);
   double const sums = compounded(factors, gamma_below_quarter(h, terms.u_acc));
   return {compounded(compounded(sums, gamma(parts, model.u_grad)), terms.drop), parts};
 }

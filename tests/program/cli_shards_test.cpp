@@ -81,7 +81,7 @@ TEST_CASE("a shard that stopped early leaves the whole undecided", "[unit]") {
   CHECK(has(ran.out, "UNDECIDED: the audit stopped early"));
 }
 
-TEST_CASE("a kernel that is too slow for a verdict is told which checks it was not asked", "[slow]") {
+TEST_CASE("a kernel that is too slow for a verdict is told which checks it was not asked", "[unit]") {
   auto const found =
       json::parse(attest("audit --quick --seed 5 --findings \"\" --json -" + kernel("sleeps_500_ms")).out);
   CHECK(found["verdict"] == "undecided");

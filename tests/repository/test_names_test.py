@@ -39,8 +39,18 @@ def skipped_of(build):
     return {name: why for name, _, why in rows if why}
 
 
-faults = []
+def unregistered_tags(names):
+    """Tags of test cases in a source whose tests have no such label: these cases would never run."""
+    for source in sorted((ROOT / "tests").rglob("*_test.cpp")):
+        subject = source.stem.removesuffix("_test")
+        labels = {name.rpartition(".")[2] for name in names if re.fullmatch(rf"(\w+_)?{subject}\.\w+", name)}
+        for tag in re.findall(r'"\[(unit|property|slow|nightly)\]"', source.read_text(encoding="utf-8")):
+            if tag not in labels:
+                yield f"{source.relative_to(ROOT)}: no test runs its cases with the tag [{tag}]"
+
+
 expected = names_of(BUILD)
+faults = sorted(set(unregistered_tags(expected)))
 sections = set((ROOT / "packages/debian.txt").read_text(encoding="utf-8").splitlines())
 with tempfile.TemporaryDirectory() as folder:
     for what, options in CONFIGURATIONS.items():
