@@ -77,6 +77,8 @@ class search {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
     }
+    // Of several mistakes one that few inputs need may fit them by chance.
+    whole = whole && worth_telling(chosen, cause_of()).size() == chosen.size();
     // Few answers may fit by chance, and no right one was asked.
     if (whole && asked_.late(1) && tried_.size() < tried_with_all && chosen.front()->hypothesis)
       whole = chosen.front()->tried_passing > 0 || asked_.passing.empty();

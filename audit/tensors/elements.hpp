@@ -61,6 +61,21 @@ template <problem::floating_element T>
 constexpr T nearest_element(double x) noexcept {
   if constexpr (std::is_same_v<T, float>)
     if (x == x) return static_cast<float>(x);  // the same number, sooner
+  if constexpr (sizeof(T) == 2) {
+    // The same pattern, sooner, if |x| is at least the smallest normal number and below 2^above_largest: the fraction
+    // is rounded to even, and a carry out of it gives the next binade, as in pattern_of.
+    constexpr problem::binary_format from = problem::format_of<double>, to = problem::format_of<T>;
+    constexpr int shorter = from.fraction_bits - to.fraction_bits;
+    auto const bits = std::bit_cast<std::uint64_t>(x);
+    std::uint64_t const size = bits & (from.sign_bit() - 1);
+    auto const exponent = static_cast<int>(size >> from.fraction_bits) - from.bias();
+    if (exponent >= to.smallest_normal() && exponent < to.above_largest()) {
+      std::uint64_t const half = std::uint64_t{1} << (shorter - 1);
+      std::uint64_t const kept = (size + half - 1 + (size >> shorter & 1)) >> shorter;
+      std::uint64_t const pattern = kept - (static_cast<std::uint64_t>(from.bias() - to.bias()) << to.fraction_bits);
+      return std::bit_cast<T>(static_cast<problem::bits_of<T>>(pattern | (size == bits ? 0 : to.sign_bit())));
+    }
+  }
   return std::bit_cast<T>(static_cast<problem::bits_of<T>>(pattern_of(x, problem::format_of<T>)));
 }
 template <problem::floating_element T>

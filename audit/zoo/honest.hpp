@@ -16,6 +16,7 @@ namespace attest::zoo {
 template <class F, class R = F>
 struct honest {
   using real = R;
+  using correct = honest;
   static constexpr R infinity = std::numeric_limits<R>::infinity();
   static constexpr R not_a_number = std::numeric_limits<R>::quiet_NaN();
 
@@ -63,6 +64,11 @@ struct honest {
   static R query(place const& at, std::int64_t t) { return read<F, R>(*at.call.q, at.b, at.h, at.i, t); }
   static R key(place const& at, std::int64_t j, std::int64_t t) { return read<F, R>(*at.call.k, at.b, at.hk, j, t); }
   static R value(place const& at, std::int64_t j, std::int64_t c) { return read<F, R>(*at.call.v, at.b, at.hk, j, c); }
+  /// Rows of K and V, if key() and value() are not overridden.
+  static void key_row(place const& at, std::int64_t j, std::span<R> to) { read_row<F>(*at.call.k, at.b, at.hk, j, to); }
+  static void value_row(place const& at, std::int64_t j, std::span<R> to) {
+    read_row<F>(*at.call.v, at.b, at.hk, j, to);
+  }
   static R bias(place const& at, std::int64_t j) { return read<F, R>(*at.call.bias, at.b, at.h, at.i, j); }
 
   /// Σ a_t·b_t

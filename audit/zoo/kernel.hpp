@@ -19,6 +19,13 @@ struct part {
   bool stopped = false;  ///< the remaining blocks are skipped (P::stops_at_empty_block)
 };
 
+/// Does a specimen leave this step as it is?
+template <class F, class G>
+constexpr bool is_same(F const& of_specimen, G const& correct) {
+  if constexpr (std::is_same_v<F, G>) return of_specimen == correct;
+  else return false;
+}
+
 template <class P>
 class row_kernel {
   using R = typename P::real;
@@ -50,7 +57,9 @@ class row_kernel {
 
   R score(std::int64_t j) {
     k_.resize(static_cast<std::size_t>(at_->depth()));
-    for (std::size_t t = 0; t < k_.size(); ++t) k_[t] = P::key(*at_, j, static_cast<std::int64_t>(t));
+    if constexpr (is_same(&P::key, &P::correct::key)) P::key_row(*at_, j, k_);
+    else
+      for (std::size_t t = 0; t < k_.size(); ++t) k_[t] = P::key(*at_, j, static_cast<std::int64_t>(t));
     return P::kept(P::score(*at_, P::dot(q_, k_), j));
   }
 
@@ -104,13 +113,28 @@ class row_kernel {
       terms_.push_back(P::for_values(p_[n]));
       read_.push_back(seen_[n].j);
     }
-    v_.resize(read_.size());
+    read_values();
     for (std::size_t c = 0; c < columns_; ++c) {
-      for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
       R const of_column = P::keeps_column(*at_, static_cast<std::int64_t>(c)) ? R(1) : P::rescale_of_output(r);
-      if (!P::divides_blocks) x.O[c] = P::kept_sum(x.O[c] * of_column + P::dot(terms_, v_));
-      else if (x.l != 0) x.O[c] = (x.O[c] * before + P::dot(terms_, v_)) / x.l;
+      if (!P::divides_blocks) x.O[c] = P::kept_sum(x.O[c] * of_column + P::dot(terms_, column(c)));
+      else if (x.l != 0) x.O[c] = (x.O[c] * before + P::dot(terms_, column(c))) / x.l;
     }
+  }
+
+  /// The rows of V of the keys in read_, one behind another.
+  void read_values() {
+    v_.resize(read_.size());
+    values_.resize(read_.size() * columns_);
+    for (std::size_t n = 0; n < read_.size(); ++n) {
+      std::span<R> const row(values_.data() + n * columns_, columns_);
+      if constexpr (is_same(&P::value, &P::correct::value)) P::value_row(*at_, read_[n], row);
+      else
+        for (std::size_t c = 0; c < columns_; ++c) row[c] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
+    }
+  }
+  std::span<R const> column(std::size_t c) {
+    for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = values_[n * columns_ + c];
+    return v_;
   }
 
   part<R> merged(std::vector<part<R>>& parts) {
@@ -151,11 +175,7 @@ class row_kernel {
     terms_.clear(), read_.clear();
     for (std::int64_t j = 0; j < m; ++j)
       if (auto const key = look_at(j)) terms_.push_back(weight(key->score, reference, j)), read_.push_back(j);
-    v_.resize(read_.size());
-  }
-  R weighed_again(std::int64_t c) {
-    for (std::size_t n = 0; n < v_.size(); ++n) v_[n] = P::value(*at_, read_[n], c);
-    return P::dot(terms_, v_);
+    read_values();
   }
 
   void finish(part<R> const& x, std::int64_t m) {
@@ -165,14 +185,14 @@ class row_kernel {
     R const lse = x.broken ? P::not_a_number : empty ? P::empty_lse() : P::log_sum_exp(x.M, x.l);
     if ((P::weighs_by_lse || P::weighs_again) && !x.broken && !empty) weigh_again(P::weighs_by_lse ? lse : x.M, m);
     for (std::size_t c = 0; c < columns_; ++c) {
-      auto const column = static_cast<std::int64_t>(c);
+      auto const at = static_cast<std::int64_t>(c);
       R const o = x.broken            ? P::not_a_number
-                  : empty             ? P::empty_output(*at_, column)
-                  : P::weighs_by_lse  ? weighed_again(column)
-                  : P::weighs_again   ? P::quotient(weighed_again(column), l)
+                  : empty             ? P::empty_output(*at_, at)
+                  : P::weighs_by_lse  ? P::dot(terms_, column(c))
+                  : P::weighs_again   ? P::quotient(P::dot(terms_, column(c)), l)
                   : P::divides_blocks ? x.O[c]
                                       : P::quotient(x.O[c], l);
-      store(*call.out, b, h, i, column, P::output(o));
+      store(*call.out, b, h, i, at, P::output(o));
     }
     if (call.lse) store(*call.lse, b, h, i, 0, P::lse_output(lse));
     if (!call.weights) return;
@@ -187,7 +207,7 @@ class row_kernel {
 
   place const* at_ = nullptr;
   std::size_t columns_ = 0;
-  std::vector<R> q_, k_, p_, v_, terms_;
+  std::vector<R> q_, k_, p_, v_, terms_, values_;
   std::vector<seen_key> seen_;
   std::vector<std::int64_t> read_;  ///< the keys whose values are read
 };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <type_traits>
 
 #include <attest/kernel.h>
@@ -14,26 +15,48 @@
 
 namespace attest::zoo {
 
+/// The elements between two indices of an axis; 0 for an axis that the tensor lacks, and for one that broadcasts.
+inline std::int64_t step_of(DLTensor const& t, int axis) {
+  return axis < t.ndim && t.shape[axis] != 1 ? t.strides[axis] : 0;
+}
+
 /// Element [b, h, i, j] of a tensor; a tensor of fewer axes has the first of these indices. Axes of size 1 broadcast.
 /// Requires the indices inside the (broadcast) shape.
 template <class E>
+E const* address_of(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  std::int64_t const offset = b * step_of(t, 0) + h * step_of(t, 1) + i * step_of(t, 2) + j * step_of(t, 3);
+  return reinterpret_cast<E const*>(static_cast<char const*>(t.data) + t.byte_offset) + offset;
+}
+template <class E>
 E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  auto const step = [&](int axis, std::int64_t at) {
-    return axis < t.ndim && t.shape[axis] != 1 ? at * t.strides[axis] : 0;
-  };
-  std::int64_t const offset = step(0, b) + step(1, h) + step(2, i) + step(3, j);
   E value;
-  std::memcpy(&value, static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E)),
-              sizeof(E));
+  std::memcpy(&value, address_of<E>(t, b, h, i, j), sizeof(E));
   return value;
 }
 
-/// The same element, converted to R.
-template <class E, class R>
-R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-  E const stored = load<E>(t, b, h, i, j);
+/// An element of a tensor as a number of R.
+template <class R, class E>
+R number_as(E stored) {
   if constexpr (std::is_floating_point_v<E>) return static_cast<R>(stored);
   else return static_cast<R>(audit::number(stored));
+}
+
+/// Element [b, h, i, j], converted to R.
+template <class E, class R>
+R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+  return number_as<R>(load<E>(t, b, h, i, j));
+}
+
+/// The first elements of row [b, h, i], converted to R.
+template <class E, class R>
+void read_row(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::span<R> to) {
+  E const* from = address_of<E>(t, b, h, i, 0);
+  std::int64_t const step = step_of(t, 3);
+  for (R& x : to) {
+    E stored;
+    std::memcpy(&stored, from, sizeof(E));
+    x = number_as<R>(stored), from += step;
+  }
 }
 
 /// x rounded to nearest in E.
@@ -46,7 +69,7 @@ E stored_as(R x) {
 /// The number of To next to x.
 template <class To, class R>
 R rounded(R x) {
-  return static_cast<R>(audit::rounded_to(static_cast<double>(x), problem::format_of<To>));
+  return number_as<R>(audit::nearest_element<To>(static_cast<double>(x)));
 }
 
 template <class E>

@@ -136,7 +136,9 @@ TEST_CASE("the mistake about sinks, entries, pages, block masks, dropout or part
 TEST_CASE("a mistake that adds hardly a failing input to those of another is not said beside it", "[unit]") {
   std::vector<audit::owned_problem> problems(40, of_last_value(9));
   known_answers known = answers_to(problems);
+  bool const whole = GENERATE(true, false);     // do both mistakes together explain every input?
   for (double const other : {0.25, 0.78125}) {  // the first as if the last key counted twice
+    if (whole && other != 0.25) continue;
     audit::owned_problem const problem = of_last_value(7);
     audit::owned_outputs answer = builtin_answer(problem.draft());
     audit::store(*answer.o, 0, other), answer.lse.reset();
