@@ -70,12 +70,16 @@ slow_pace case_pool::pace(std::size_t at) const {
     return std::chrono::duration<double>(until - options_.begun).count();
   };
   std::size_t const half = (plan_.fixed.size() + 1) / 2;
+  auto const calls_until = [&](std::size_t cases) {
+    return static_cast<double>(plan_.calls_of(cases) - plan_.calls_of(std::min(cases, plan_.first_turn)));
+  };
   return {.done = at,
           .half = half,
-          .calls = static_cast<double>(plan_.calls_of(at)),
-          .calls_of_half = static_cast<double>(plan_.calls_of(half)),
+          .calls = calls_until(at),
+          .calls_of_half = calls_until(half),
           .spent = seconds(options_.time_of_draws()),
           .next = plan_.slow_call * static_cast<double>(plan_.fixed[at].calls),
+          .first = at > plan_.first_turn ? seconds(first_turn_done_) : 0,
           .usual = seconds(options_.draws_until()) - plan_.late,
           .most = plan_.is_part ? 0 : options_.seconds_of_fixed_part()};  // undecided with its half, too
 }
@@ -133,6 +137,7 @@ void case_pool::work() {
     {
       std::unique_lock lock(mutex_);
       at = asked_.size();
+      if (at == plan_.first_turn) first_turn_done_ = options_.time_of_draws();
       if (!may_begin(at)) break;
       if (at >= plan_.shapes_from && limits_state_ != limits_state::known) {
         if (limits_state_ == limits_state::unknown && done_before_shapes_ == plan_.shapes_from) {

@@ -80,6 +80,7 @@ class case_pool {
   std::deque<std::optional<asked_case>> asked_;  ///< one for each case that has begun
   std::vector<std::thread> workers_;
   std::size_t finished_ = 0, done_before_shapes_ = 0;
+  clock::time_point first_turn_done_{};  ///< of a slow kernel; read after it only
   enum class limits_state : std::uint8_t { unknown, being_measured, known } limits_state_ = limits_state::unknown;
   shape_limits limits_;
   own_refusals refusals_;

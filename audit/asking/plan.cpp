@@ -1,6 +1,7 @@
 #include "audit/asking/plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -30,21 +31,37 @@ constexpr std::string_view telling_checks[]{"support",        "pairs",       "sp
                                             "sinks",          "softcap",     "dropout",        "windows",
                                             "additive-masks", "block-masks", "empty-blocks"};
 
-/// Orders cases: the first of every check, then the second of every check, and so on. Under `tell_soon` each of these
-/// turns begins with the telling checks, and then has the cases of few calls first.
-void spread_over_checks(std::span<planned_case> cases, bool tell_soon) {
+using place_in_order = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+
+/// Orders cases by place(case, turn), and else as they were: `turn` n is the n-th case of its check.
+void order_cases(std::span<planned_case> cases, auto&& place) {
   std::map<std::string, std::int64_t> seen;
-  std::vector<std::tuple<std::int64_t, std::ptrdiff_t, std::int64_t, std::size_t>> order;
-  for (std::size_t at = 0; at < cases.size(); ++at) {
-    planned_case const& one = cases[at];
-    auto const rank = std::ranges::find(telling_checks, one.check) - std::begin(telling_checks);
-    bool const is_telling = rank < std::ssize(telling_checks);
-    order.emplace_back(++seen[one.check], tell_soon ? rank : 0, tell_soon && !is_telling ? one.calls : 0, at);
-  }
+  std::vector<std::pair<place_in_order, std::size_t>> order;
+  for (std::size_t at = 0; at < cases.size(); ++at) order.emplace_back(place(cases[at], ++seen[cases[at].check]), at);
   std::ranges::sort(order);
-  std::vector<planned_case> spread;
-  for (auto const& [turn, rank, calls, at] : order) spread.push_back(std::move(cases[at]));
-  std::ranges::move(spread, cases.begin());
+  std::vector<planned_case> ordered;
+  for (auto const& [in_order, at] : order) ordered.push_back(std::move(cases[at]));
+  std::ranges::move(ordered, cases.begin());
+}
+
+/// The first case of every check, then the second of every check, and so on.
+void spread_over_checks(std::span<planned_case> cases) {
+  order_cases(cases, [](planned_case const&, std::int64_t turn) { return place_in_order(turn, 0, 0); });
+}
+
+/// For a slow kernel: the first case of every check, of the telling checks first, and of the others in the order of
+/// their calls; then the cases in the order of their work, since many small calls tell more than a few large ones.
+/// Returns the number of first cases that have few calls.
+std::size_t order_by_cost(std::span<planned_case> cases) {
+  constexpr std::int64_t few = 8;
+  std::size_t first = 0;
+  order_cases(cases, [&](planned_case const& one, std::int64_t turn) {
+    if (turn > 1) return place_in_order(2, std::ilogb(std::max(one.products, 1.0)), turn);
+    first += one.calls <= few;
+    auto const rank = std::ranges::find(telling_checks, one.check) - std::begin(telling_checks);
+    return place_in_order(1, rank, rank < std::ssize(telling_checks) ? 0 : one.calls);
+  });
+  return first;
 }
 
 /// The number of a draw with a name such as "drawn/17".
@@ -196,11 +213,11 @@ result<audit_plan> planned(audit_options const& options, kernel_domain const& of
   double const seconds = of.seconds_a_call * static_cast<double>(ordered.calls_of(ordered.fixed.size()));
   if (ordered.draws && options.is_by_clock() && seconds > options.seconds_of_fixed_part()) {
     ordered.slow_call = of.seconds_a_call;
-    spread_over_checks(std::span(ordered.fixed).first(ordered.shapes_from), true);
+    ordered.first_turn = order_by_cost(std::span(ordered.fixed).first(ordered.shapes_from));
   }
   if (options.budget) {
     std::span<planned_case> const all(ordered.fixed);
-    spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases), false);
+    spread_over_checks(all.subspan(ordered.support_cases, ordered.shapes_from - ordered.support_cases));
   }
   return plan;
 }

@@ -21,7 +21,7 @@ std::vector<audit_case> made_cases(audit_plan const& plan, shape_limits const& l
 audit_plan plan_of(std::vector<audit_case> cases);
 
 /// The plan that the options choose, in the order of the report; with options.part, the plan of this shard alone. With
-/// a budget, and for a slow kernel, the fixed part is ordered so that an audit that ends early has asked some cases of
+/// a budget, and for a slow kernel, the fixed part is ordered so that an audit that ends early has asked a case of
 /// every check. Every case is made inside the domain, except replayed ones, merges, and the calls of the domain that
 /// are asked again.
 problem::result<audit_plan> planned(audit_options const& options, kernel_domain const& of = {});

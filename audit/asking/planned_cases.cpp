@@ -1,5 +1,6 @@
 #include "audit/asking/planned_cases.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -12,26 +13,52 @@
 #include "audit/cases/forms/production.hpp"
 
 namespace attest::audit {
+namespace {
+
+double products_of(audit_case const& asked) {
+  auto const of_call = [&](std::size_t call) {
+    problem::sizes const& s = asked.call(call).size();
+    return static_cast<double>(s.b * s.hq * s.n) * static_cast<double>(s.m * (s.d + s.dv));
+  };
+  double products = (asked.once ? 1 : 2) * of_call(0);
+  for (std::size_t call = 1; call <= asked.further.size(); ++call) products += of_call(call);
+  return products;
+}
+
+planned_case late(audit_case const& made) {
+  return {.check = made.check, .name = made.name, .calls = made.calls(), .products = products_of(made), .make = {}};
+}
+
+}  // namespace
 
 planned_case existing(audit_case&& made) {
-  planned_case plan{.check = made.check, .name = made.name, .calls = made.calls(), .make = {}};
+  planned_case plan = late(made);
   plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
   return plan;
 }
 
-planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain) {
+planned_fit fitted_plan(audit_case&& made, call_domain const& domain, std::function<void(audit_case&)> const& then) {
   constexpr std::size_t most_bytes = 1 << 20;
+  // Whether another call has the same bits may depend on the numbers.
+  bool const of_sizes = std::ranges::find(made.further, relation::same_bits, &further_call::is) == made.further.end();
+  fitted_case fits = of_sizes ? fitted_sizes(made, domain) : fitted(made, domain);
+  if (!fits.made) return {.why_not = std::move(fits.why_not)};
   std::size_t bytes = 0;
-  for (std::size_t call = 0; call <= fits.further.size(); ++call) {
-    problem_draft const& p = fits.call(call).draft();
+  for (std::size_t call = 0; call <= fits.made->further.size(); ++call) {
+    problem_draft const& p = fits.made->call(call).draft();
     bytes += p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
   }
-  if (bytes <= most_bytes) return existing(std::move(fits));
-  planned_case plan{.check = made.check, .name = made.name, .calls = fits.calls(), .make = {}};
-  plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain](shape_limits const&) {
-    return *fitted(*made, domain).made;
+  if (!of_sizes && bytes <= most_bytes) {
+    then(*fits.made);
+    return {.plan = existing(*std::move(fits.made))};
+  }
+  planned_case plan = late(*fits.made);
+  plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain, then](shape_limits const&) {
+    audit_case asked = *fitted(*made, domain).made;
+    then(asked);
+    return asked;
   };
-  return plan;
+  return {.plan = std::move(plan)};
 }
 
 planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed) {

@@ -19,6 +19,7 @@ struct planned_case {
   std::string check, name;
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
   std::int64_t calls = 2;   ///< of the kernel; 2 where it is made late
+  double products = 0;      ///< multiplications of these calls, b·hq·n·m·(d + dv) each; 0 where it is made late
   bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
   std::function<audit_case(shape_limits const&)> make;
 
@@ -27,9 +28,16 @@ struct planned_case {
 
 /// A case that exists.
 planned_case existing(audit_case&& made);
-/// A case inside a domain: `fits` is fitted(made, domain). A large one is made again when it is asked, since surrounded
-/// tensors may take much memory.
-planned_case fitted_plan(audit_case&& made, audit_case&& fits, call_domain const& domain);
+/// What a plan does with a case in a domain.
+struct planned_fit {
+  std::optional<planned_case> plan{};
+  std::string why_not{};  ///< empty if `plan` is present
+};
+
+/// A case inside a domain. Its numbers are made when it is asked, except where the plan depends on them. `then` changes
+/// the fitted case, and calls and sizes not at all.
+planned_fit fitted_plan(
+    audit_case&& made, call_domain const& domain, std::function<void(audit_case&)> const& then = [](audit_case&) {});
 /// A call of the check "domain".
 planned_case again_plan(domain_call const& call, problem::element_type type, std::uint64_t seed);
 planned_case production_plan(production_shape const& row, problem::element_type type, std::uint64_t seed);

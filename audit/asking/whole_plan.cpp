@@ -79,13 +79,17 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
       plan.fixed.push_back(existing(std::move(made)));
     }
   };
+  auto const add_fit = [&](audit_case&& made, call_domain const& domain, auto&& then) {
+    unfitted_case outside{made.check, made.name, {}};
+    planned_fit fits = fitted_plan(std::move(made), domain, then);
+    if (fits.plan) plan.fixed.push_back(*std::move(fits.plan));
+    else plan.unfitted.push_back({std::move(outside.check), std::move(outside.name), std::move(fits.why_not)});
+  };
   auto const add_fitted = [&](std::vector<audit_case>&& cases) {
     if (of.domain.is_everything()) return add_all(std::move(cases));
     for (audit_case& made : cases) {
       put_under(*options.claim, made);
-      fitted_case fits = fitted(made, of.domain);
-      if (fits.made) plan.fixed.push_back(fitted_plan(std::move(made), *std::move(fits.made), of.domain));
-      else plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
+      add_fit(std::move(made), of.domain, [](audit_case&) {});
     }
   };
   if (options.replay) {
@@ -124,16 +128,13 @@ result<audit_plan> whole_plan(audit_options const& options, kernel_domain const&
   add_all(merge_cases(wanted));
   for (audit_case& made : backward_cases(wanted)) {
     put_under(*options.claim, made);
-    fitted_case fits = fitted(made, of.of_gradients);
-    if (!fits.made) {
-      plan.unfitted.push_back({std::move(made.check), std::move(made.name), std::move(fits.why_not)});
-      continue;
-    }
-    constexpr std::int64_t of_added_rows = std::int64_t{1} << 24;
-    bool const grew = fits.made->problem.size() != made.problem.size();
-    audit_case asked = differentiated(*std::move(fits.made), options.seed);
-    if (grew) judge_sample(asked, of_added_rows, options.seed);
-    plan.fixed.push_back(existing(std::move(asked)));
+    problem::sizes const before = made.problem.size();
+    add_fit(std::move(made), of.of_gradients, [before, seed = options.seed](audit_case& fits) {
+      constexpr std::int64_t of_added_rows = std::int64_t{1} << 24;
+      bool const grew = fits.problem.size() != before;
+      fits = differentiated(std::move(fits), seed);
+      if (grew) judge_sample(fits, of_added_rows, seed);
+    });
   }
   // Calls of the check "domain", each once.
   std::vector<domain_call> calls = of.again;

@@ -41,6 +41,12 @@ class random_stream {
     for (int n = 0; n < 12; ++n) sum += uniform();
     return sum;
   }
+  /// Roughly N(0, 1), in a tenth of the time: four uniforms of 16 bits (mean 0, variance 1, |x| ≤ 3.5).
+  double roughly_normal() noexcept {
+    std::uint64_t const z = bits();
+    auto const sum = static_cast<std::int64_t>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
+    return static_cast<double>(sum - 0x1fffe) * (0x1.bb67ae8584caap+0 * 0x1p-16);
+  }
 
  private:
   std::uint64_t state_;

@@ -63,8 +63,8 @@ class domain_questions {
   void begin_step(std::int64_t deaths) {
     deaths_allowed_ = std::min(std::ssize(answers_.died) + deaths, std::ptrdiff_t{most_deaths});
   }
-  /// The last new call took so long, on a quiet machine, that larger ones are not asked.
-  bool is_slow() const { return last_seconds_ > 0.1; }
+  /// Did the last new call take longer, on a quiet machine? Larger ones are not asked after 0.1 s.
+  bool is_slow(double seconds = 0.1) const { return last_seconds_ > seconds; }
   domain_answers const& answers() const { return answers_; }
   function_asked function() const { return of_; }
 

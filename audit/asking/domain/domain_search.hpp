@@ -35,6 +35,7 @@ class domain_search {
   void drop_needless_inputs();
   void prefer_mask_to_band();
   void add_queries_to_base();
+  void make_base_smaller();
   /// Begins with the base alone.
   void start();
   void find_lengths();

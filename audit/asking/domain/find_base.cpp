@@ -135,6 +135,14 @@ void domain_search::add_queries_to_base() {
   }
 }
 
+/// Of a slow kernel the search goes on with fewer queries and keys, if it takes them.
+void domain_search::make_base_smaller() {
+  domain_call smaller = base_;
+  for (std::int64_t* const length : {&smaller.size.n, &smaller.size.m})
+    if (*length > 128 && *length % 128 == 0) *length = 128;
+  if (ask_.is_slow(0.03) && ask_.takes(smaller)) base_ = smaller;
+}
+
 /// What the kernel needs may be the band, asked here for the first time, and not the inputs beside it.
 void domain_search::drop_needless_inputs() {
   domain_call without = base_;

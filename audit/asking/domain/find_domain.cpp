@@ -104,6 +104,7 @@ call_domain domain_search::run() {
   ask_.begin_step(2);
   if (ask_.answers().cut_short || !find_base()) return {};
   add_queries_to_base();
+  make_base_smaller();
   start();
   ask_.begin_step(2);
   find_outputs(base_);

@@ -42,7 +42,8 @@ bool is_too_large(problem::sizes const& s, surroundings const& by) {
 /// Fits the calls of one case.
 class fitter {
  public:
-  fitter(audit_case const& asked, call_domain const& domain) : asked_(asked), domain_(domain) {
+  fitter(audit_case const& asked, call_domain const& domain, bool without_values = false)
+      : asked_(asked), domain_(domain), without_values_(without_values) {
     domain_.needs = domain.needs.in_slots();  // rows move last
   }
 
@@ -113,6 +114,7 @@ class fitter {
       auto around = surroundings_of(asked_.check, asked_.reads, domain_, base, name);
       if (!around) return around.why();
       around_ = std::move(around).value(), base_ = base, folded_ = fold.value().changed;
+      around_.without_values = without_values_;
     }
     if (is_too_large(base.size(), around_)) return not_in_domain("too large in the sizes of the domain");
     problem_draft draft = surrounded(base.draft(), base_->draft(), around_);
@@ -254,6 +256,7 @@ class fitter {
 
   audit_case const& asked_;
   call_domain domain_;
+  bool without_values_;
   audit_case made_ = asked_;
   surroundings around_{};
   std::optional<owned_problem> base_{};  ///< the first call with the heads and queries of the domain; none: unchanged
@@ -266,6 +269,11 @@ class fitter {
 fitted_case fitted(audit_case const& asked, call_domain const& domain) {
   if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
   return fitter(asked, domain).made(domain.needs);
+}
+
+fitted_case fitted_sizes(audit_case const& asked, call_domain const& domain) {
+  if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
+  return fitter(asked, domain, true).made(domain.needs);
 }
 
 }  // namespace attest::audit

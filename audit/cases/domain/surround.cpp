@@ -75,7 +75,7 @@ class row_source {
     double const factor = times[random.below(4)];
     std::int64_t const chosen = random.below(std::max<std::int64_t>(std::ssize(finite_), 1));
     for (std::int64_t c = 0; c < width; ++c) {
-      if (drawn) put(c, size_ * random.normal());
+      if (drawn) put(c, size_ * random.roughly_normal());
       else if (finite_.empty()) put(c, 0.0);
       else {
         auto const [b, h, i] = finite_[static_cast<std::size_t>(chosen)];
@@ -149,6 +149,7 @@ class surrounder {
   /// Q or K. Of the added columns Q has numbers in one half and K in the other, so that their products are 0.
   owned_tensor with_columns(owned_tensor const& from, std::int64_t rows, std::int64_t before, bool is_q) {
     owned_tensor to = shaped_like(from, rows, by_.d);
+    if (by_.without_values) return to;
     owned_tensor const& sizes = is_q ? like_.q : like_.k;
     row_source const source(sizes, by_.copies_only);
     double const size = usual_size(like_.k);
@@ -171,7 +172,7 @@ class surrounder {
       }
       if (hidden) put(hiding_column_, is_q ? 1.0 : was_there ? 0.0 : -by_.depth);
       if (by_.copies_only) return;
-      for (std::size_t at = is_q ? 0 : 1; at < added_.size(); at += 2) put(added_[at], size * drawn.normal());
+      for (std::size_t at = is_q ? 0 : 1; at < added_.size(); at += 2) put(added_[at], size * drawn.roughly_normal());
     });
     return to;
   }
@@ -180,7 +181,7 @@ class surrounder {
     owned_tensor const& from = p_.v;
     std::int64_t const width = from.layout.shape[3], count = from.layout.shape[2];
     owned_tensor to = shaped_like(from, rows, by_.dv);
-    if (by_.dv < width) return to;  // the caller writes columns of the identity
+    if (by_.without_values || by_.dv < width) return to;  // the caller writes columns of the identity
     random_stream random = stream("value columns"), fresh = stream("values"), drawn = stream("value rows");
     columns const order = dealt(width, by_.dv, random);
     struct further {
@@ -211,7 +212,7 @@ class surrounder {
         });
       }
       for (further const& one : added) {
-        double const x = row[static_cast<std::size_t>(one.of)], y = size * fresh.normal();
+        double const x = row[static_cast<std::size_t>(one.of)], y = size * fresh.roughly_normal();
         store(to, at(one.column), one.is_drawn && is_finite(x) ? y : one.times * x);
       }
     });

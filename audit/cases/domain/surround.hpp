@@ -28,8 +28,9 @@ struct surroundings {
   double depth = 0;               ///< of hiding::scores: the entry of K is −depth
   std::optional<double> scale{};  ///< of the larger call
   double times = 1;               ///< each element of Q is multiplied by it
-  bool copies_only = false;  ///< added numbers are copies of numbers of the call, and added columns of Q and K are 0
-  std::string name;          ///< of the case: the same name draws the same added numbers
+  bool copies_only = false;     ///< added numbers are copies of numbers of the call, and added columns of Q and K are 0
+  bool without_values = false;  ///< every tensor is 0: only its sizes count
+  std::string name;             ///< of the case: the same name draws the same added numbers
 };
 
 /// The largest depth that hiding::scores needs: 130 below the least of the rows' largest scores, over the scale.

@@ -59,14 +59,25 @@ TEST_CASE("a slow kernel is asked every check once before a second time, the tel
     if (at >= telling) CHECK(plan.fixed[at].calls >= std::exchange(calls, plan.fixed[at].calls));
   }
   CHECK(asked == all);
+  CHECK((plan.first_turn > telling && plan.first_turn < all.size()));
+  double products = 0;
+  for (std::size_t at = all.size(); at < plan.shapes_from; ++at)
+    CHECK(2 * plan.fixed[at].products >= std::exchange(products, plan.fixed[at].products));
   CHECK((plan.fixed[0].full_name() == "support/plain" && plan.fixed[1].check == "pairs"));
   CHECK(plan_of_speed(0.001).slow_call == 0);
   CHECK(plan_of_speed(0.1, 0).slow_call == 0);
 }
 
 TEST_CASE("the fixed part of a slow kernel ends in time, or with its half in twice the time", "[unit]") {
-  slow_pace const at{
-      .done = 200, .half = 500, .calls = 300, .calls_of_half = 900, .spent = 8, .next = 0.5, .usual = 9, .most = 20};
+  slow_pace const at{.done = 200,
+                     .half = 500,
+                     .calls = 300,
+                     .calls_of_half = 900,
+                     .spent = 8,
+                     .next = 0.5,
+                     .first = 0,
+                     .usual = 9,
+                     .most = 20};
   auto const with = [&](auto change) {
     slow_pace other = at;
     change(other);
@@ -78,6 +89,7 @@ TEST_CASE("the fixed part of a slow kernel ends in time, or with its half in twi
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 10; }));
   CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 410; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 400; }));
+  CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 400, of.first = 4; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 900, of.done = 500; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 19.8, of.calls = 899, of.done = 499; }));
 }
