@@ -110,3 +110,6 @@ attest_status attest_needs_packed_queries_and_pages(attest_call const* call) {
   }
   return status;
 }
+attest_status attest_needs_packed_queries_and_pages_of_32(attest_call const* call) {
+  return call->k->shape[2] == 32 ? attest_needs_packed_queries_and_pages(call) : ATTEST_UNSUPPORTED;
+}

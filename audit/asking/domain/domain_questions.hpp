@@ -70,7 +70,7 @@ class domain_questions {
 
   static constexpr std::int64_t usual_calls = 100, most_calls = 320, most_deaths = 10;
   /// Before the first answer. Each own end costs a process.
-  static constexpr std::int64_t most_calls_before_an_answer = 2450, most_own_ends_before_an_answer = 400;
+  static constexpr std::int64_t most_calls_before_an_answer = 2550, most_own_ends_before_an_answer = 400;
   /// A kernel that is wrong in each call, an error in a process that must begin again, has no domain to be found.
   static constexpr std::int64_t most_errors_before_an_answer = 16;
 

@@ -123,6 +123,7 @@ std::vector<needed_inputs> likely_needs() {
                                  of({k_lengths, block_table}),
                                  of({k_lengths, q_offsets, block_table})};
   for (std::int64_t const page : {64, 32, 128, 256, 1}) all.push_back(of({k_lengths, block_table}).in_pages_of(page));
+  for (std::int64_t const page : {32, 64}) all.push_back(of({k_lengths, q_offsets, block_table}).in_pages_of(page));
   return all;
 }
 

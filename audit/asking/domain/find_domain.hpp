@@ -19,7 +19,7 @@ struct found_domain {
 /// calls ended the kernel's process, is outside.
 /// Ensures   the same calls for the same answers, unless it is cut short by `when` or by its time
 /// `gives_up` is asked once, if every usual call was refused: true ends the search before it asks unusual ones.
-/// Cost      usually 12 or 100 to 200 small calls; of a kernel that refuses nearly all, up to 2450
+/// Cost      usually 12 or 100 to 200 small calls; of a kernel that refuses nearly all, up to 2550
 found_domain find_domain(
     kernel_session& kernel, contract const& claim, std::uint64_t seed, interruption const& when,
     search_time const& time, std::function<bool()> const& gives_up = [] { return false; },

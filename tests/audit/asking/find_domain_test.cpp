@@ -47,8 +47,16 @@ TEST_CASE("the domains of usual kernels are found, by at most 300 calls", "[unit
   CHECK(of.answers.died.empty());
 }
 
+void check_needs(expected const& of_symbol) {
+  CAPTURE(of_symbol.symbol);
+  found_domain const of = found(of_symbol.symbol, "needing");
+  CHECK(of.domain.text() == of_symbol.text);
+  CHECK(of.answers.wrong.empty());
+  CHECK(of.answers.died.empty());
+}
+
 TEST_CASE("optional inputs that every call must have are found", "[unit]") {
-  auto const [symbol, text] = GENERATE(
+  check_needs(GENERATE(
       expected{"attest_windows_with_mask_or_none", "d=64,128 dv=d m>=n m>=1 causal=window"},
       expected{"attest_needs_mask_or_band", "d=64,128 dv=d needs=mask"},
       expected{"attest_needs_mask", "d=64,128 dv=d causal=none needs=mask"},
@@ -57,13 +65,13 @@ TEST_CASE("optional inputs that every call must have are found", "[unit]") {
       expected{"attest_biases_latents", "d=192 dv=128 causal=none needs=bias"},
       expected{"attest_caps_groups", "d=64,128 dv=d group>=2 needs=softcap"},
       expected{"attest_needs_lengths", "causal=none needs=k_lengths"},
+      expected{"attest_asserts_decoding", "d=64,128 dv=d n=1 group%2 causal=none needs=k_lengths weights=never"}));
+}
+
+TEST_CASE("packed queries beside keys in pages that every call must have are found", "[slow]") {
+  check_needs(GENERATE(
       expected{"attest_needs_packed_queries_and_pages", "causal=none needs=k_lengths,q_offsets,block_table"},
-      expected{"attest_asserts_decoding", "d=64,128 dv=d n=1 group%2 causal=none needs=k_lengths weights=never"});
-  CAPTURE(symbol);
-  found_domain const of = found(symbol, "needing");
-  CHECK(of.domain.text() == text);
-  CHECK(of.answers.wrong.empty());
-  CHECK(of.answers.died.empty());
+      expected{"attest_needs_packed_queries_and_pages_of_32", "causal=none needs=k_lengths,q_offsets,block_table:32"}));
 }
 
 TEST_CASE("groups are found as a rule where they have one, as a list otherwise", "[unit]") {
