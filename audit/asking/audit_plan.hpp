@@ -35,7 +35,7 @@ struct audit_plan {
   /// The functions that --only leaves, as far as the kernel has them.
   drawn_functions drawn{.attention = true, .backward = true};
   double slow_call = 0;        ///< seconds of a call, if the fixed part takes longer than it may; else 0
-  std::size_t first_turn = 0;  ///< of a slow kernel: so many cases are the first ones of a check, and have few calls
+  std::size_t first_turn = 0;  ///< of a slow kernel: so many cases are the first ones of their checks, with few calls
   double late = 0;             ///< seconds that were added to the beginning of the audit, for a long search
   bool is_part = false;        ///< the domain was found in part: calls take so long
   std::string replayed{};      ///< the SHA-256 of the file of --replay; empty without one

@@ -77,6 +77,7 @@ slow_pace case_pool::pace(std::size_t at) const {
           .half = half,
           .calls = calls_until(at),
           .calls_of_half = calls_until(half),
+          .call = plan_.slow_call,
           .spent = seconds(options_.time_of_draws()),
           .next = plan_.slow_call * static_cast<double>(plan_.fixed[at].calls),
           .first = at > plan_.first_turn ? seconds(first_turn_done_) : 0,

@@ -51,17 +51,19 @@ void spread_over_checks(std::span<planned_case> cases) {
 
 /// For a slow kernel: the first case of every check, of the telling checks first, and of the others in the order of
 /// their calls; then the cases in the order of their work, since many small calls tell more than a few large ones.
-/// Returns the number of first cases that have few calls.
+/// Returns how many cases at the beginning have few calls, and are each the first of its check.
 std::size_t order_by_cost(std::span<planned_case> cases) {
-  constexpr std::int64_t few = 8;
-  std::size_t first = 0;
   order_cases(cases, [&](planned_case const& one, std::int64_t turn) {
     if (turn > 1) return place_in_order(2, std::ilogb(std::max(one.products, 1.0)), turn);
-    first += one.calls <= few;
     auto const rank = std::ranges::find(telling_checks, one.check) - std::begin(telling_checks);
     return place_in_order(1, rank, rank < std::ssize(telling_checks) ? 0 : one.calls);
   });
-  return first;
+  constexpr std::int64_t few = 8;
+  std::set<std::string> checks;
+  return static_cast<std::size_t>(
+      std::ranges::find_if_not(
+          cases, [&](planned_case const& one) { return one.calls <= few && checks.insert(one.check).second; }) -
+      cases.begin());
 }
 
 /// The number of a draw with a name such as "drawn/17".

@@ -20,19 +20,20 @@ double products_of(audit_case const& asked) {
     problem::sizes const& s = asked.call(call).size();
     return static_cast<double>(s.b * s.hq * s.n) * static_cast<double>(s.m * (s.d + s.dv));
   };
-  double products = (asked.once ? 1 : 2) * of_call(0);
+  double products = static_cast<double>((asked.once ? 1 : 2) + 2 * asked.callers) * of_call(0);
   for (std::size_t call = 1; call <= asked.further.size(); ++call) products += of_call(call);
   return products;
 }
 
-planned_case late(audit_case const& made) {
+/// Without what makes it.
+planned_case unmade(audit_case const& made) {
   return {.check = made.check, .name = made.name, .calls = made.calls(), .products = products_of(made), .make = {}};
 }
 
 }  // namespace
 
 planned_case existing(audit_case&& made) {
-  planned_case plan = late(made);
+  planned_case plan = unmade(made);
   plan.make = [made = std::make_shared<audit_case const>(std::move(made))](shape_limits const&) { return *made; };
   return plan;
 }
@@ -44,7 +45,7 @@ planned_fit fitted_plan(audit_case&& made, call_domain const& domain, std::funct
   fitted_case fits = of_sizes ? fitted_sizes(made, domain) : fitted(made, domain);
   if (!fits.made) return {.why_not = std::move(fits.why_not)};
   std::size_t bytes = 0;
-  for (std::size_t call = 0; call <= fits.made->further.size(); ++call) {
+  for (std::size_t call = 0; !of_sizes && call <= fits.made->further.size(); ++call) {
     problem_draft const& p = fits.made->call(call).draft();
     bytes += p.q.bytes.size() + p.k.bytes.size() + p.v.bytes.size();
   }
@@ -52,7 +53,7 @@ planned_fit fitted_plan(audit_case&& made, call_domain const& domain, std::funct
     then(*fits.made);
     return {.plan = existing(*std::move(fits.made))};
   }
-  planned_case plan = late(*fits.made);
+  planned_case plan = unmade(*fits.made);
   plan.make = [made = std::make_shared<audit_case const>(std::move(made)), domain, then](shape_limits const&) {
     audit_case asked = *fitted(*made, domain).made;
     then(asked);

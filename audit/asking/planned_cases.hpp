@@ -18,8 +18,8 @@ namespace attest::audit {
 struct planned_case {
   std::string check, name;
   std::int64_t number = 0;  ///< its number among all cases of the audit, from 1
-  std::int64_t calls = 2;   ///< of the kernel; 2 where it is made late
-  double products = 0;      ///< multiplications of these calls, b·hq·n·m·(d + dv) each; 0 where it is made late
+  std::int64_t calls = 2;   ///< of the kernel; 2 where they are not known
+  double products = 0;      ///< multiplications of these calls, b·hq·n·m·(d + dv) each; 0 where they are not known
   bool reported = true;     ///< false: it only shows what the kernel supports; another shard reports it
   std::function<audit_case(shape_limits const&)> make;
 
@@ -34,8 +34,8 @@ struct planned_fit {
   std::string why_not{};  ///< empty if `plan` is present
 };
 
-/// A case inside a domain. Its numbers are made when it is asked, except where the plan depends on them. `then` changes
-/// the fitted case, and calls and sizes not at all.
+/// A case inside a domain. Its numbers are made when it is asked, except of a small case that may not fit for its
+/// numbers. `then` changes the fitted case, and calls and sizes not at all.
 planned_fit fitted_plan(
     audit_case&& made, call_domain const& domain, std::function<void(audit_case&)> const& then = [](audit_case&) {});
 /// A call of the check "domain".

@@ -35,17 +35,18 @@ class random_stream {
   std::int64_t below(std::int64_t n) noexcept {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n));
   }
-  /// Nearly N(0, 1): twelve uniforms minus 6 (mean 0, variance 1, |x| ≤ 6).
+  /// Nearer N(0, 1): twelve uniforms minus 6 (mean 0, variance 1, |x| ≤ 6).
   double normal() noexcept {
     double sum = -6;
     for (int n = 0; n < 12; ++n) sum += uniform();
     return sum;
   }
-  /// Roughly N(0, 1), in a tenth of the time: four uniforms of 16 bits (mean 0, variance 1, |x| ≤ 3.5).
-  double roughly_normal() noexcept {
+  /// Nearly N(0, 1), in a tenth of the time: the sum of four uniforms on 16 bits each (mean 0, variance 1, |x| < 3.47).
+  double nearly_normal() noexcept {
+    constexpr double mean = 4 * 65535 / 2.0, sqrt_3 = 0x1.bb67ae8584caap+0;  // a uniform on 2¹⁶ steps varies by 2³²/12
     std::uint64_t const z = bits();
-    auto const sum = static_cast<std::int64_t>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
-    return static_cast<double>(sum - 0x1fffe) * (0x1.bb67ae8584caap+0 * 0x1p-16);
+    auto const sum = static_cast<double>((z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48));
+    return (sum - mean) * (sqrt_3 / 65536);
   }
 
  private:

@@ -8,6 +8,8 @@
 namespace attest::audit {
 namespace {
 
+constexpr std::int64_t part = 6;  ///< a mistake explains one in so many of the tried cases, or it may fit by chance
+
 bool fits_answers(candidate const& of) { return of.hypothesis && of.hypothesis->fits_answers; }
 
 }  // namespace
@@ -36,10 +38,6 @@ candidate* one_that_nothing_contradicts(std::vector<candidate>& all, std::int64_
         (!best || count_of(each.explains) > count_of(best->explains)))
       best = &each;
   return best;
-}
-
-bool mixes_fits(std::vector<candidate*> const& chosen) {
-  return chosen.size() > 1 && std::ranges::any_of(chosen, [](candidate const* each) { return fits_answers(*each); });
 }
 
 std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t tried) {
@@ -72,8 +70,16 @@ std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t t
   return chosen;
 }
 
+bool fit_together(std::vector<candidate*> const& chosen, std::int64_t tried) {
+  return std::ranges::all_of(chosen, [&](candidate* const each) {
+    std::vector<candidate*> others = chosen;
+    std::erase(others, each);
+    return others.empty() ||
+           (!fits_answers(*each) && part * (explained_by(chosen, tried) - explained_by(others, tried)) >= tried);
+  });
+}
+
 std::vector<candidate*> worth_telling(std::vector<candidate*> const& chosen, std::int64_t tried) {
-  constexpr std::int64_t part = 6;
   std::vector<candidate*> kept;
   for (candidate* const each : chosen) {
     bool const is_chance = each->contradicted > 0 && 2 * count_of(each->explains) < tried;

@@ -32,13 +32,13 @@ bool is_uncontradicted(candidate const& one, std::int64_t tried);
 /// The first such candidate that explains the most. Null if there is none.
 candidate* one_that_nothing_contradicts(std::vector<candidate>& all, std::int64_t tried);
 
-/// Are there several, and does an answer choose a number in one of them? That one may explain what another mistake
-/// does: together they are no whole explanation.
-bool mixes_fits(std::vector<candidate*> const& chosen);
-
 /// Up to three that explain the most together, found greedily; one or two instead if they explain as much. Mistakes
 /// with a number that the answers choose come last.
 std::vector<candidate*> smallest_set(std::vector<candidate>& all, std::int64_t tried);
+
+/// May these mistakes be the cause together? Each one adds a sixth of the tried cases to the others: fewer may fit a
+/// mistake by chance. An answer chooses no number in one of several: with it a mistake may explain another one's cases.
+bool fit_together(std::vector<candidate*> const& chosen, std::int64_t tried);
 
 /// Of mistakes that explain a part: without mistakes that right answers contradict and that explain a minority, and
 /// without mistakes that add hardly a case to the ones before them. Some wrong numbers are near to any mistake's.

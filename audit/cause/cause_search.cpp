@@ -59,7 +59,7 @@ class search {
       add_seen_precision(), chosen = smallest_set(candidates_, cause_of());
     if (explained_by(chosen, cause_of()) < cause_of() || chosen.size() > 1)
       if (candidate* const one = one_that_nothing_contradicts(candidates_, cause_of())) chosen = {one};
-    bool whole = explained_or_open(chosen) == cause_of() && !chosen.empty() && !mixes_fits(chosen);
+    bool whole = !chosen.empty() && explained_or_open(chosen) == cause_of() && fit_together(chosen, cause_of());
     if (whole && chosen.size() == 1) chosen.front() = settled(chosen.front());
     if (whole && chosen.size() == 1 && tried_.size() > 1) {
       chosen = told_apart(ties_of(chosen.front()));
@@ -77,8 +77,6 @@ class search {
       if (!whole || chosen.size() > 1) ask_passing(*each);
       whole = whole && (chosen.size() == 1 || each->contradicted == 0);
     }
-    // Of several mistakes one that few inputs need may fit them by chance.
-    whole = whole && worth_telling(chosen, cause_of()).size() == chosen.size();
     // Few answers may fit by chance, and no right one was asked.
     if (whole && asked_.late(1) && tried_.size() < tried_with_all && chosen.front()->hypothesis)
       whole = chosen.front()->tried_passing > 0 || asked_.passing.empty();

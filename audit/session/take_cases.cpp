@@ -190,8 +190,8 @@ std::string audit_session::end_of_cases() {
     report_.not_asked.insert(report_.not_asked.begin() + 1,
                              {fmt::format("every input of {}", fmt::join(without, ", ")), stopped_});
   std::string few = fmt::format(
-      "only {} of {} inputs were asked{}: {}; --budget {} asks all", grouped(static_cast<std::int64_t>(done_)),
-      grouped(static_cast<std::int64_t>(fixed)),
+      "only {} of {} inputs were asked{}: {}, small inputs first; --budget {} asks all",
+      grouped(static_cast<std::int64_t>(done_)), grouped(static_cast<std::int64_t>(fixed)),
       without.empty() ? "" : fmt::format(", and no input of {}", counted(std::ssize(without), "check", "checks")),
       stopped_, seconds_of_all(done_));
   bool const enough = 2 * done_ >= fixed && without.empty();
@@ -215,8 +215,15 @@ std::vector<std::string> audit_session::checks_not_asked(std::size_t done) const
 std::int64_t audit_session::seconds_of_all(std::size_t done) const {
   std::chrono::duration<double> const spent = options_.time_of_draws() - options_.begun;
   constexpr double spare = 1.5, ten = 10;  // a budget pays for the search and the report, too
-  double const all = spare * spent.count() * static_cast<double>(plan_.calls_of(plan_.fixed.size())) /
-                     static_cast<double>(plan_.calls_of(done));
+  auto const products = [&](std::size_t cases) {
+    double sum = 0;
+    for (planned_case const& one : std::span(plan_.fixed).first(cases)) sum += one.products;
+    return sum;
+  };
+  double const calls =
+                   static_cast<double>(plan_.calls_of(plan_.fixed.size())) / static_cast<double>(plan_.calls_of(done)),
+               work = products(plan_.fixed.size()) / std::max(products(done), 1.0);
+  double const all = spare * spent.count() * std::max(calls, work);
   return static_cast<std::int64_t>(ten * std::ceil(all / ten));
 }
 

@@ -21,7 +21,7 @@ struct part {
 
 /// Does a specimen leave this step as it is?
 template <class F, class G>
-constexpr bool is_same(F const& of_specimen, G const& correct) {
+constexpr bool keeps_step(F const& of_specimen, G const& correct) {
   if constexpr (std::is_same_v<F, G>) return of_specimen == correct;
   else return false;
 }
@@ -57,7 +57,7 @@ class row_kernel {
 
   R score(std::int64_t j) {
     k_.resize(static_cast<std::size_t>(at_->depth()));
-    if constexpr (is_same(&P::key, &P::correct::key)) P::key_row(*at_, j, k_);
+    if constexpr (keeps_step(&P::key, &P::correct::key)) P::key_row(*at_, j, k_);
     else
       for (std::size_t t = 0; t < k_.size(); ++t) k_[t] = P::key(*at_, j, static_cast<std::int64_t>(t));
     return P::kept(P::score(*at_, P::dot(q_, k_), j));
@@ -127,7 +127,7 @@ class row_kernel {
     values_.resize(read_.size() * columns_);
     for (std::size_t n = 0; n < read_.size(); ++n) {
       std::span<R> const row(values_.data() + n * columns_, columns_);
-      if constexpr (is_same(&P::value, &P::correct::value)) P::value_row(*at_, read_[n], row);
+      if constexpr (keeps_step(&P::value, &P::correct::value)) P::value_row(*at_, read_[n], row);
       else
         for (std::size_t c = 0; c < columns_; ++c) row[c] = P::value(*at_, read_[n], static_cast<std::int64_t>(c));
     }

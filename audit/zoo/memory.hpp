@@ -15,7 +15,7 @@
 
 namespace attest::zoo {
 
-/// The elements between two indices of an axis; 0 for an axis that the tensor lacks, and for one that broadcasts.
+/// The elements between two indices of an axis; 0 if the tensor lacks the axis, or broadcasts it.
 inline std::int64_t step_of(DLTensor const& t, int axis) {
   return axis < t.ndim && t.shape[axis] != 1 ? t.strides[axis] : 0;
 }

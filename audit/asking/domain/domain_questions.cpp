@@ -86,7 +86,7 @@ bool domain_questions::asked(domain_call const& call) {
   switch (did.outcome) {
     case call_outcome::succeeded:
       ++answers_.answered;
-      quickest_ = std::min(quickest_, last_seconds_);
+      answer_seconds_ = last_seconds_, quickest_ = std::min(quickest_, last_seconds_);
       if (!is_right(made, ran.value())) answers_.wrong.push_back(call);
       answers_.seconds += seconds_since();
       return true;

@@ -63,8 +63,10 @@ class domain_questions {
   void begin_step(std::int64_t deaths) {
     deaths_allowed_ = std::min(std::ssize(answers_.died) + deaths, std::ptrdiff_t{most_deaths});
   }
-  /// Did the last new call take longer, on a quiet machine? Larger ones are not asked after 0.1 s.
-  bool is_slow(double seconds = 0.1) const { return last_seconds_ > seconds; }
+  /// The last new call took so long, on a quiet machine, that larger ones are not asked.
+  bool is_slow() const { return last_seconds_ > 0.1; }
+  /// Seconds of the last new call that was answered, on a quiet machine.
+  double seconds_of_answer() const { return answer_seconds_; }
   domain_answers const& answers() const { return answers_; }
   function_asked function() const { return of_; }
 
@@ -90,7 +92,8 @@ class domain_questions {
   std::int64_t before_an_answer_ = 0, own_ends_ = 0;
   std::map<std::string, bool> known_;  ///< by the name of the call
   domain_answers answers_;
-  double last_seconds_ = 0, returned_seconds_ = 0;  ///< returned: answered or refused, from the first answer on
+  double last_seconds_ = 0, answer_seconds_ = 0,
+         returned_seconds_ = 0;  ///< returned: answered or refused, from the first answer on
   double quickest_ = std::numeric_limits<double>::infinity();  ///< answer, in seconds
   std::int64_t deaths_allowed_ = 1;
   bool ended_ = false;

@@ -141,7 +141,7 @@ void domain_search::make_base_smaller() {
   domain_call smaller = base_;
   for (std::int64_t* const length : {&smaller.size.n, &smaller.size.m})
     if (*length > 128 && *length % 128 == 0) *length = 128;
-  if (ask_.is_slow(0.03) && ask_.takes(smaller)) base_ = smaller;
+  if (ask_.seconds_of_answer() > 0.03 && ask_.takes(smaller)) base_ = smaller;
 }
 
 /// What the kernel needs may be the band, asked here for the first time, and not the inputs beside it.

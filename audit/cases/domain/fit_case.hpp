@@ -22,7 +22,7 @@ struct fitted_case {
 /// Cost      one pass over the tensors, and b·hq·n·m·d multiplications if keys have to be hidden by their scores
 fitted_case fitted(audit_case const& asked, call_domain const& domain);
 
-/// The sizes of fitted(asked, domain), whose numbers are 0 except in calls that the domain takes as they are.
+/// The calls, sizes and judged rows of fitted(asked, domain), sooner. What its tensors hold is not specified.
 /// Requires  a case without a call of the same bits: whether it fits may depend on numbers
 /// Ensures   a case exactly where fitted() makes one
 fitted_case fitted_sizes(audit_case const& asked, call_domain const& domain);

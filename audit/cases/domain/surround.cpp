@@ -75,7 +75,7 @@ class row_source {
     double const factor = times[random.below(4)];
     std::int64_t const chosen = random.below(std::max<std::int64_t>(std::ssize(finite_), 1));
     for (std::int64_t c = 0; c < width; ++c) {
-      if (drawn) put(c, size_ * random.roughly_normal());
+      if (drawn) put(c, size_ * random.nearly_normal());
       else if (finite_.empty()) put(c, 0.0);
       else {
         auto const [b, h, i] = finite_[static_cast<std::size_t>(chosen)];
@@ -172,7 +172,7 @@ class surrounder {
       }
       if (hidden) put(hiding_column_, is_q ? 1.0 : was_there ? 0.0 : -by_.depth);
       if (by_.copies_only) return;
-      for (std::size_t at = is_q ? 0 : 1; at < added_.size(); at += 2) put(added_[at], size * drawn.roughly_normal());
+      for (std::size_t at = is_q ? 0 : 1; at < added_.size(); at += 2) put(added_[at], size * drawn.nearly_normal());
     });
     return to;
   }
@@ -212,7 +212,7 @@ class surrounder {
         });
       }
       for (further const& one : added) {
-        double const x = row[static_cast<std::size_t>(one.of)], y = size * fresh.roughly_normal();
+        double const x = row[static_cast<std::size_t>(one.of)], y = size * fresh.nearly_normal();
         store(to, at(one.column), one.is_drawn && is_finite(x) ? y : one.times * x);
       }
     });

@@ -138,15 +138,10 @@ std::string_view name_of(value_form form) noexcept {
 }
 
 void fill_normal(owned_tensor& to, random_stream& random, double spread) {
-  constexpr double mean = 4 * 65535 / 2.0;
-  double const step = spread * std::sqrt(3.0) / 65536;  // the variance of a uniform on 2¹⁶ steps is 2³²/12
   problem::with_type(to.type, problem::floating_elements{}, [&]<class T>(std::type_identity<T>) {
     T* const element = to.as<T>();
     for (std::size_t at = 0, all = to.spanned_elements(); at < all; ++at) {
-      std::uint64_t const bits = random.bits();
-      auto const sum =
-          static_cast<double>((bits & 0xffff) + (bits >> 16 & 0xffff) + (bits >> 32 & 0xffff) + (bits >> 48));
-      double const x = (sum - mean) * step;
+      double const x = spread * random.nearly_normal();
       if constexpr (std::is_floating_point_v<T>) element[at] = static_cast<T>(x);
       else element[at] = nearest_element<T>(x);
     }

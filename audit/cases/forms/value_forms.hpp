@@ -22,7 +22,7 @@ enum class value_form : std::uint8_t {
 };
 std::string_view name_of(value_form form) noexcept;
 
-/// Every element := spread·x with x nearly N(0, 1): the sum of four uniforms on 16 bits each, |x| < 3.47.
+/// Every element := spread·x with x nearly N(0, 1), as nearly_normal draws it.
 /// Requires  a compact tensor of a floating type
 /// Cost      about 2 ns an element
 void fill_normal(owned_tensor& to, random_stream& random, double spread);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "audit/asking/slow_pace.hpp"
+#include "audit/cases/domain/fit_case.hpp"
 #include "tests/support/catch.hpp"
 
 namespace attest::audit::plan_test {
@@ -73,6 +74,7 @@ TEST_CASE("the fixed part of a slow kernel ends in time, or with its half in twi
                      .half = 500,
                      .calls = 300,
                      .calls_of_half = 900,
+                     .call = 0.02,
                      .spent = 8,
                      .next = 0.5,
                      .first = 0,
@@ -90,8 +92,30 @@ TEST_CASE("the fixed part of a slow kernel ends in time, or with its half in twi
   CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 410; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 400; }));
   CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 400, of.first = 4; }));
+  CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 0; }));
+  CHECK(with([](slow_pace& of) { of.spent = 10, of.calls = 0, of.call = 0.01; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 10, of.calls = 900, of.done = 500; }));
   CHECK_FALSE(with([](slow_pace& of) { of.spent = 19.8, of.calls = 899, of.done = 499; }));
+}
+
+TEST_CASE("a planned case in a domain is the fitted one, byte by byte", "[unit]") {
+  call_domain const domain = call_domain::of_text("d=64 dv=d n%64 m=n group=1 causal=none scale>0").value();
+  int several = 0;
+  for (audit_case const& asked : generated_cases({.quick = true, .checks = {"poison", "stale", "weights-through-v"}})) {
+    INFO(asked.full_name());
+    auto const fits = fitted(asked, domain).made;
+    auto const plan = fitted_plan(audit_case(asked), domain).plan;
+    REQUIRE(plan.has_value() == fits.has_value());
+    if (!plan) continue;
+    audit_case const made = plan->make({});
+    CHECK(plan->calls == made.calls());
+    REQUIRE(made.further.size() == fits->further.size());
+    several += made.further.empty() ? 0 : 1;
+    for (std::size_t call = 0; call <= made.further.size(); ++call)
+      for (auto const tensor : {&problem_draft::q, &problem_draft::k, &problem_draft::v})
+        CHECK((made.call(call).draft().*tensor).bytes == (fits->call(call).draft().*tensor).bytes);
+  }
+  CHECK(several > 0);
 }
 
 TEST_CASE("each check stands once in the list of a reason", "[unit]") {
