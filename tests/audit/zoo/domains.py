@@ -100,7 +100,7 @@ def audited_once(options: argparse.Namespace, domain: Domain, kernel: dict[str, 
     probes = re.search(r"found by (\d+) calls", ran.stdout)
     return Row(domain.name, name, honest, said["verdict"], first, said["domain"]["text"], probes[1] if probes else "",
                (said["coverage"] or {"calls": {"asked": 0}})["calls"]["asked"], seconds,
-               said["verdict"] == "undecided" and "a call takes" in said["summary"])
+               "a call takes" in said.get("undecided_because", ""))
 
 
 def main() -> int:
