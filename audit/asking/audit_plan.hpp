@@ -52,6 +52,8 @@ struct audit_plan {
   std::int64_t draw_number(std::int64_t index) const { return part.index + index * part.of; }
   /// The calls of the first cases of the fixed part.
   std::int64_t calls_of(std::size_t cases) const;
+  /// Their multiplications, as planned_case has them.
+  double products_of(std::size_t cases) const;
   /// The case of this name. Returns nothing if the plan has no such case.
   std::optional<audit_case> make(std::string_view check, std::string_view name, shape_limits const& limits) const;
 };

@@ -165,6 +165,12 @@ std::int64_t audit_plan::calls_of(std::size_t cases) const {
   return calls;
 }
 
+double audit_plan::products_of(std::size_t cases) const {
+  double products = 0;
+  for (planned_case const& one : std::span(fixed).first(cases)) products += one.products;
+  return products;
+}
+
 std::optional<audit_case> audit_plan::make(std::string_view check, std::string_view name,
                                            shape_limits const& limits) const {
   auto const at = std::ranges::find_if(

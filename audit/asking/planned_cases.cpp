@@ -1,6 +1,5 @@
 #include "audit/asking/planned_cases.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
@@ -40,8 +39,7 @@ planned_case existing(audit_case&& made) {
 
 planned_fit fitted_plan(audit_case&& made, call_domain const& domain, std::function<void(audit_case&)> const& then) {
   constexpr std::size_t most_bytes = 1 << 20;
-  // Whether another call has the same bits may depend on the numbers.
-  bool const of_sizes = std::ranges::find(made.further, relation::same_bits, &further_call::is) == made.further.end();
+  bool const of_sizes = fits_by_sizes(made);
   fitted_case fits = of_sizes ? fitted_sizes(made, domain) : fitted(made, domain);
   if (!fits.made) return {.why_not = std::move(fits.why_not)};
   std::size_t bytes = 0;

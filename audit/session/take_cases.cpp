@@ -215,14 +215,9 @@ std::vector<std::string> audit_session::checks_not_asked(std::size_t done) const
 std::int64_t audit_session::seconds_of_all(std::size_t done) const {
   std::chrono::duration<double> const spent = options_.time_of_draws() - options_.begun;
   constexpr double spare = 1.5, ten = 10;  // a budget pays for the search and the report, too
-  auto const products = [&](std::size_t cases) {
-    double sum = 0;
-    for (planned_case const& one : std::span(plan_.fixed).first(cases)) sum += one.products;
-    return sum;
-  };
-  double const calls =
-                   static_cast<double>(plan_.calls_of(plan_.fixed.size())) / static_cast<double>(plan_.calls_of(done)),
-               work = products(plan_.fixed.size()) / std::max(products(done), 1.0);
+  std::size_t const fixed = plan_.fixed.size();
+  double const calls = static_cast<double>(plan_.calls_of(fixed)) / static_cast<double>(plan_.calls_of(done));
+  double const work = plan_.products_of(fixed) / std::max(plan_.products_of(done), 1.0);
   double const all = spare * spent.count() * std::max(calls, work);
   return static_cast<std::int64_t>(ten * std::ceil(all / ten));
 }

@@ -23,9 +23,9 @@ inline std::int64_t step_of(DLTensor const& t, int axis) {
 /// Element [b, h, i, j] of a tensor; a tensor of fewer axes has the first of these indices. Axes of size 1 broadcast.
 /// Requires the indices inside the (broadcast) shape.
 template <class E>
-E const* address_of(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+char const* address_of(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
   std::int64_t const offset = b * step_of(t, 0) + h * step_of(t, 1) + i * step_of(t, 2) + j * step_of(t, 3);
-  return reinterpret_cast<E const*>(static_cast<char const*>(t.data) + t.byte_offset) + offset;
+  return static_cast<char const*>(t.data) + t.byte_offset + offset * static_cast<std::int64_t>(sizeof(E));
 }
 template <class E>
 E load(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
@@ -50,8 +50,8 @@ R read(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::i
 /// The first elements of row [b, h, i], converted to R.
 template <class E, class R>
 void read_row(DLTensor const& t, std::int64_t b, std::int64_t h, std::int64_t i, std::span<R> to) {
-  E const* from = address_of<E>(t, b, h, i, 0);
-  std::int64_t const step = step_of(t, 3);
+  char const* from = address_of<E>(t, b, h, i, 0);  // of any alignment
+  std::int64_t const step = step_of(t, 3) * static_cast<std::int64_t>(sizeof(E));
   for (R& x : to) {
     E stored;
     std::memcpy(&stored, from, sizeof(E));

@@ -42,7 +42,7 @@ bool is_too_large(problem::sizes const& s, surroundings const& by) {
 /// Fits the calls of one case.
 class fitter {
  public:
-  fitter(audit_case const& asked, call_domain const& domain, bool without_values = false)
+  fitter(audit_case const& asked, call_domain const& domain, bool without_values)
       : asked_(asked), domain_(domain), without_values_(without_values) {
     domain_.needs = domain.needs.in_slots();  // rows move last
   }
@@ -184,7 +184,7 @@ class fitter {
   /// A call of other sizes has surroundings of its own.
   result<owned_problem> fitted_alone(further_call const& call, std::string const& name) const {
     audit_case alone{.check = asked_.check, .name = asked_.name, .problem = call.problem, .memory = call.memory};
-    fitter own(alone, domain_);
+    fitter own(alone, domain_, without_values_);
     return own.fitted_call(call.problem, call.memory, name);
   }
 
@@ -264,16 +264,19 @@ class fitter {
   std::int64_t parts_ = 0;
 };
 
+fitted_case made_in(call_domain const& domain, audit_case const& asked, bool without_values) {
+  if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
+  return fitter(asked, domain, without_values).made(domain.needs);
+}
+
 }  // namespace
 
-fitted_case fitted(audit_case const& asked, call_domain const& domain) {
-  if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
-  return fitter(asked, domain).made(domain.needs);
+fitted_case fitted(audit_case const& asked, call_domain const& domain) { return made_in(domain, asked, false); }
+
+bool fits_by_sizes(audit_case const& asked) {
+  return std::ranges::find(asked.further, relation::same_bits, &further_call::is) == asked.further.end();
 }
 
-fitted_case fitted_sizes(audit_case const& asked, call_domain const& domain) {
-  if (domain.is_everything() || takes_all(domain, asked)) return {asked, ""};
-  return fitter(asked, domain, true).made(domain.needs);
-}
+fitted_case fitted_sizes(audit_case const& asked, call_domain const& domain) { return made_in(domain, asked, true); }
 
 }  // namespace attest::audit

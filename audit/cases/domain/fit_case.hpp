@@ -22,8 +22,11 @@ struct fitted_case {
 /// Cost      one pass over the tensors, and b·hq·n·m·d multiplications if keys have to be hidden by their scores
 fitted_case fitted(audit_case const& asked, call_domain const& domain);
 
+/// Do sizes tell which calls of a case fit? Not if another call must have the same bits.
+bool fits_by_sizes(audit_case const& asked);
+
 /// The calls, sizes and judged rows of fitted(asked, domain), sooner. What its tensors hold is not specified.
-/// Requires  a case without a call of the same bits: whether it fits may depend on numbers
+/// Requires  fits_by_sizes(asked)
 /// Ensures   a case exactly where fitted() makes one
 fitted_case fitted_sizes(audit_case const& asked, call_domain const& domain);
 
